@@ -60,6 +60,43 @@ def test_parts_compute_the_bits_of_the_whole(function, width, monkeypatch):
     assert np.array_equal(kernel(x[0])[0], whole[0])
 
 
+def many_turns(x):
+    """More angles than parts write out, one of them computed on the way; negated values, constants, a condition."""
+    waves = [scalar.sin(turn) * 0.5 - scalar.cos(turn) for turn in x]
+    later = scalar.sin(waves[3] + waves[7])
+    values = [*waves, -later]
+    for k in range(100):
+        values.append(1.25 - values[k] * values[-1])
+    return vec(*values[-9:], scalar.where(later < 0.25, -values[30], values[40]))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("quick", [False, True])
+def test_sines_by_calls_and_constants_from_memory_have_the_bits_of_those_written_out(width, quick, monkeypatch):
+    graph = trace(many_turns, x=(20,))
+    x = np.random.default_rng(2).normal(size=(N, 20))
+    x[5, 3], x[6, 1] = 1e9, -0.0
+    whole = build(graph, width)(x)
+    monkeypatch.setattr(parts, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(parts, "divided", partial(divided, size=400))
+    kernel = build(graph, width, quick=quick)
+    source = kernel.source
+    assert f"call void @sines4_{width}(" in source
+    assert f"call void @sines1_{width}(" in source
+    assert (f"@constants_{width} =" in source) == (quick and width > 1)
+    assert np.array_equal(kernel(x), whole)
+    monkeypatch.setattr(parts, "MANY_ANGLES", 1000)
+    written = build(graph, width, quick=quick)
+    assert "@sines" not in written.source
+    assert np.array_equal(written(x), whole)
+
+
+def test_a_division_is_found_once():
+    graph = fused(trace(mixed, x=(4,)))
+    assert divided(graph, 7) is divided(graph, 7)
+    assert len(divided(graph, 7).parts) > len(divided(graph, 70).parts)
+
+
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
 @given(st.integers(1, 40), st.integers(0, 2**31))
 def test_a_slot_holds_what_a_part_left_there_until_its_last_use(size, seed):

@@ -126,6 +126,20 @@ def test_optimised_code_takes_over_while_a_kernel_is_used(place):
     assert tier not in two_tiers._watch.kernels
 
 
+def test_small_kernels_of_runs_are_used_before_they_are_optimised_and_those_of_calls_after(place, monkeypatch):
+    """A call that somebody times is what it stays; a run, of many kernels, begins soon."""
+    monkeypatch.setattr(compile, "SHORT_TEXT", 400_000)
+    monkeypatch.setattr(two_tiers, "MOMENT", 10.0)
+    monkeypatch.setattr(compile, "_kept", LruCache(64))
+    call, _ = gravity()
+    call()
+    assert not [*two_tiers._watch.kernels]
+    assert all(is_optimised(path.stem) for path in place.glob("*.kernel"))
+    run = ph.simulate(random_model(["revolute", "revolute"], 3), duration=0.05)
+    assert [*two_tiers._watch.kernels]
+    assert run.sizes["time"] > 1
+
+
 def test_a_kernel_that_is_hardly_used_is_left_as_it_is(place):
     call, _ = gravity()
     call()

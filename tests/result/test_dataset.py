@@ -259,3 +259,19 @@ def test_a_run_with_events_imports_no_dask():
         "assert len(run['event_time']) and 'dask' not in sys.modules and 'scipy' not in sys.modules",
     )
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, timeout=300)
+
+
+def test_a_dataset_asks_for_no_library_of_other_arrays(tmp_path):
+    """xarray imports dask, half a second, for a variable that is not said to be of plain arrays."""
+    (tmp_path / "dask.py").write_text("raise SystemExit('dask was imported')\n")
+    (tmp_path / "program.py").write_text(
+        "import numpy as np, polhode as ph\n"
+        "from polhode.result.dataset import Extra, Trajectory, dataset\n"
+        "time = np.linspace(0.0, 1.0, 3)\n"
+        "more = {'events': [(0.5, 'hit')], 'extra': {'load': Extra(time, ('time',), 'N')}}\n"
+        "run = dataset(ph.load('pendulum'), Trajectory(time, time[:, None], time[:, None], **more))\n"
+        "assert run['event_name'].values.tolist() == ['hit']\n"
+        "assert run['load'].values.tolist() == time.tolist()\n"
+    )
+    found = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -9,6 +9,7 @@ from machines import ALL, random_model, random_q
 from polhode.dynamics import forward, inertia, inverse
 from polhode.dynamics.large_trees import loops, subtree_rows
 from polhode.kernel import evaluate, trace
+from polhode.kernel.routine import routines
 from polhode.model import make_tree
 from polhode.scalar import Dual, SharedFunction, Vec, equal, is_zero, loops_for, sin, split, stack, unless_valid, where
 
@@ -100,6 +101,43 @@ def test_a_shared_function_is_one_routine_in_a_trace_and_itself_on_numbers():
     x = np.array([0.3, -0.7])
     assert_close(evaluate(graph, x=x), np.array(twice(Vec(x.tolist()))))
     assert len(calls) == 3
+
+
+def test_a_shared_function_of_its_arguments_alone_is_one_routine_in_all_traces():
+    calls = []
+
+    def inner(u):
+        calls.append(len(u))
+        return Vec([sin(u[0]) + 2.0])
+
+    def of_symbols(x):
+        return SharedFunction("outer", lambda u: Vec([u[0] * x[1]]))(Vec([x[0]]))
+
+    shared = SharedFunction("inner", inner)
+    first, second = (trace(lambda x, k=k: shared(Vec([x[k]])), x=(2,)) for k in (0, 1))
+    assert calls == [1]
+    assert routines(first)[0] is routines(second)[0]
+    x = np.array([0.3, -0.7])
+    assert_close(evaluate(first, x=x), np.sin(x[:1]) + 2)
+    assert_close(evaluate(second, x=x), np.sin(x[1:]) + 2)
+    assert_close(evaluate(trace(shared, x=(2,)), x=x), np.sin(x[:1]) + 2)
+    assert calls == [1, 2]  # of other lengths: another routine
+    assert_close(evaluate(trace(of_symbols, x=(2,)), x=x), x[:1] * x[1])
+
+
+def test_a_shared_function_that_uses_symbols_is_recorded_in_each_trace():
+    kept = {}
+    shared = SharedFunction("inner", lambda u: Vec([u[0] * kept["factor"]]))
+
+    def function(x):
+        kept["factor"] = x[1]
+        return shared(Vec([x[0]]))
+
+    x = np.array([0.3, -0.7])
+    graphs = [trace(function, x=(2,)) for _ in range(2)]
+    assert routines(graphs[0])[0] is not routines(graphs[1])[0]
+    for graph in graphs:
+        assert_close(evaluate(graph, x=x), x[:1] * x[1])
 
 
 def test_a_longer_way_runs_where_a_shortcut_was_not_valid():

@@ -3,10 +3,10 @@
 Fusing is a choice made here, in the graph, so that every target and every lane width rounds alike.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 from weakref import WeakKeyDictionary
 
 from polhode.kernel.graph import Graph, Node
@@ -32,8 +32,13 @@ def fused(graph: Graph, apart: Sequence[bool] = ()) -> Graph:
 
     apart  for each node whether it is computed apart from the others: its product is not fused into a sum that is not
     """
-    uses = Counter(a for node in graph.nodes for a in node.args)
-    uses.update(k for port in graph.outputs for k in port.nodes)
+    uses = [0] * len(graph.nodes)
+    for _, args, _ in graph.nodes:
+        for a in args:
+            uses[a] += 1
+    for port in graph.outputs:
+        for k in port.nodes:
+            uses[k] += 1
     nodes: list[tuple] = []
     place: list[int] = []
     negated: dict[int, int] = {}
@@ -100,7 +105,17 @@ class Division:
 
 
 def divided(graph: Graph, size: int = PART) -> Division:
-    """A graph cut into parts of about equal weight; a slot serves several values, one after the other."""
+    """A graph cut into parts of about equal weight; a slot serves several values, one after the other.
+
+    It is found once: functions of all lane widths, and all kernels that share a routine, take the same.
+    """
+    known = vars(graph).setdefault("divisions", {})  # kept as a `cached_property` is: hashing the graph would take long
+    if size not in known:
+        known[size] = _divided(graph, size)
+    return known[size]
+
+
+def _divided(graph: Graph, size: int) -> Division:
     parts = _cut(graph, size)
     last = dict.fromkeys((k for port in graph.outputs for k in port.nodes), len(parts))
     for p in reversed(range(len(parts))):
@@ -145,25 +160,28 @@ def ordered(graph: Graph) -> list[int]:
     traced = list(range(len(graph.nodes)))
     if sum(len(port.nodes) for port in graph.outputs) < MATRICES:
         return traced
-    by_results = _by_results(graph)
-    return by_results if _loads(graph, by_results) < MORE_LOADS * _loads(graph, traced) else traced
+    by_results, most = _by_results(graph), MORE_LOADS * _loads(graph, traced)
+    return by_results if _loads(graph, by_results, most) < most else traced
 
 
-def _loads(graph: Graph, order: Sequence[int]) -> int:
-    """How often a value is taken from memory where the last ones used are at hand."""
-    known, loads = dict[int, None](), 0
+def _loads(graph: Graph, order: Sequence[int], most: float = inf) -> int:
+    """How often a value is taken from memory where the last ones used are at hand; counted up to `most`."""
+    known, loads, nodes = dict[int, None](), 0, graph.nodes
     for k in order:
-        node = graph.nodes[k]
-        if not node.args:
+        args = nodes[k][1]
+        if not args:
             continue
-        for a in node.args:
-            if a not in known:
-                loads += graph.nodes[a].op != "constant"
-            known.pop(a, None)
+        for a in args:
+            if a in known:
+                del known[a]
+            elif nodes[a][0] != "constant":
+                loads += 1
             known[a] = None
         known[k] = None
         while len(known) > REGISTERS:
             del known[next(iter(known))]
+        if loads >= most:
+            break
     return loads
 
 

@@ -16,6 +16,9 @@ from polhode.kernel.trace import Builder, Symbol, current, number_node, outermos
 from polhode.scalar import RecordedFunction, SharedFunction, Vec, spans, where
 from polhode.scalar.structured import Stages
 
+ANY_TRACE = -1
+"""In the place of the number of a trace: a routine that belongs to none."""
+
 
 def loops(symbol: Symbol, name: str) -> Recorder:
     """Loops that are recorded as a routine."""
@@ -86,17 +89,22 @@ def unless_valid(symbol: Symbol, valid: Any, values: Vec, again: Callable[[], Ve
 
 
 def call_shared(symbol: Symbol, shared: SharedFunction, arguments: Sequence[Vec]) -> Vec:
-    """The result of a shared function: a routine, recorded when it is first asked for in a trace."""
-    top = outermost()
-    if top.serial not in shared.recorded:
-        shared.recorded = {top.serial: _recorded(shared, top, [len(x) for x in arguments])}
-    routine, given = shared.recorded[top.serial]
+    """The result of a shared function: a routine, recorded when it is first asked for in a trace.
+
+    One that uses nothing of the trace but its arguments serves all later traces: the kernels of a run share it.
+    """
+    top, lengths = outermost(), tuple(map(len, arguments))
+    known = shared.recorded.get(lengths)
+    if known is None or known[0] not in (ANY_TRACE, top.serial):
+        routine, given = _recorded(shared, top, lengths)
+        known = shared.recorded[lengths] = top.serial if given else ANY_TRACE, routine, given
+    _, routine, given = known
     builder = current()
     nodes = [number_node(builder, x) for x in (*(x for argument in arguments for x in argument), *given)]
     return Vec([Symbol(builder, node) for node in builder.call(routine, nodes)])  # type: ignore[arg-type]
 
 
-def _recorded(shared: SharedFunction, top: Builder, lengths: list[int]) -> tuple[Routine, list[Symbol]]:
+def _recorded(shared: SharedFunction, top: Builder, lengths: Sequence[int]) -> tuple[Routine, list[Symbol]]:
     with Recorder(shared.name, top) as r:
         memory = [r.input(f"x{i}", n) for i, n in enumerate(lengths)]
         found = shared.function(*(Vec([x[k] for k in range(len(x))]) for x in memory))

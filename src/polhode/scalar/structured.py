@@ -42,13 +42,14 @@ def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
 class SharedFunction:
     """A function of vectors that symbols record once in a trace, as one routine, however often it is called.
 
-    What it uses besides its arguments must be symbols of the trace itself, or numbers.
+    What it uses besides its arguments must be symbols of the trace itself, or numbers that never change: where there
+    are no such symbols, later traces use the same routine.
     """
 
     def __init__(self, name: str, function: Callable[..., Vec]) -> None:
         self.name, self.function = name, function
-        self.recorded: dict[int, Any] = {}
-        """What symbols keep of it, by trace."""
+        self.recorded: dict[tuple[int, ...], Any] = {}
+        """What symbols keep of it, by the lengths of its arguments."""
 
     def __call__(self, *arguments: Vec) -> Vec:
         """The result."""

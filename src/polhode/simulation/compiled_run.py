@@ -296,7 +296,7 @@ class CompiledRun:
         if inputs is None or more is None:
             key = "" if more is None or not self.key else cache_key(self.key, *more)
             traced, single = lambda: trace(make(self), **shapes), width == 1
-            return kernel_for(key, traced, title, width, quick=quick, keep=True, single=single)
+            return kernel_for(key, traced, title, width, quick=quick, keep=True, single=single, later=True)
 
         def function(*, numbers: Vec, **given: Any) -> Any:
             run = self.on_numbers(inputs, numbers)
@@ -305,7 +305,8 @@ class CompiledRun:
 
         graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
         name, single = self.key_of(inputs, *more), width == 1
-        return hoisted_kernel_for(name, graph, ["numbers"], title, width, single=single).bound(inputs.values)
+        made = hoisted_kernel_for(name, graph, ["numbers"], title, width, single=single, later=True)
+        return made.bound(inputs.values)
 
     @cached_property
     def _acceleration(self) -> ChosenDynamics:

@@ -79,9 +79,10 @@ class Observer:
         model, text = self.model, identity_text(self.model)
         shapes = {"q": (model.nq,), "v": (model.nv,)}
         if text and model.number_inputs:
-            return tree_kernel(model, "observe", self.on_scalars, shapes, single=False)
+            return tree_kernel(model, "observe", self.on_scalars, shapes, single=False, later=True)
         graph = lambda: trace(partial(self.on_scalars, self.tree), **shapes)  # noqa: E731
-        return kernel_for(cache_key(text, "observe") if text else "", graph, f"{model.name}: observe", single=False)
+        name, title = cache_key(text, "observe") if text else "", f"{model.name}: observe"
+        return kernel_for(name, graph, title, single=False, later=True)
 
 
 @once_each

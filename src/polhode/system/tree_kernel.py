@@ -20,6 +20,7 @@ def tree_kernel(
     width: int | None = None,
     is_kept: bool = True,
     single: bool = True,
+    later: bool = False,
 ) -> Kernel:
     """The kernel of a function of a tree and of further arguments, for the numbers of a model.
 
@@ -29,6 +30,7 @@ def tree_kernel(
     width     lanes; None: those of this processor
     is_kept   whether it is found again by its name: not where kinds of users are in the model
     single    whether there is code of its own for one state, beside that of the lanes
+    later     whether it is used before it is optimised, however small it is
     """
     inputs = tree_inputs(model)
 
@@ -38,4 +40,5 @@ def tree_kernel(
     name = cache_key(inputs.text, "number inputs", what) if is_kept else ""
     graph = lambda: trace(on_numbers, **shapes, numbers=inputs.values.shape)  # noqa: E731
     title = f"{model.name}: {what}"
-    return hoisted_kernel_for(name, graph, ["numbers"], title, width, single=single).bound(inputs.values)
+    made = hoisted_kernel_for(name, graph, ["numbers"], title, width, single=single, later=later)
+    return made.bound(inputs.values)

@@ -135,7 +135,9 @@ class LlvmBackend(Backend):
             if found is None:
                 name, make, width = self._asked(computation, call, place)
                 single, title = not self.quick, computation.title
-                found = hoisted_kernel_for(name, make, computation.numbers, title, width, self.fast, single)
+                found = hoisted_kernel_for(
+                    name, make, computation.numbers, title, width, self.fast, single, later=self.quick
+                )
             elif found.width == 1 and prod(call.batch) >= self.lanes:
                 found = found.of_width(self.lanes)
             self.hoisted[place] = found
@@ -155,7 +157,7 @@ class LlvmBackend(Backend):
                 name, make, width = self._asked(computation, call, place)
                 quick, single = self.quick and width == 1, not self.quick
                 self.kernels[place] = kernel = kernel_for(
-                    name, make, computation.title, width, self.fast, quick=quick, single=single
+                    name, make, computation.title, width, self.fast, quick=quick, single=single, later=self.quick
                 )
             return kernel
 
@@ -164,7 +166,8 @@ class LlvmBackend(Backend):
         shapes, text = call.shapes, computation.identity
         name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
         traced = partial(self._graphs.get, (place, *shapes.values()), partial(computation.graph, shapes))
-        return name, traced, self.lanes if prod(call.batch) >= self.lanes else 1
+        wide = prod(call.batch) >= (2 if self.quick else self.lanes)  # in a run, large batches follow small ones
+        return name, traced, self.lanes if wide else 1
 
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""

@@ -42,8 +42,9 @@ TIME = "t"
 _numbers = count()
 
 SHORT_TEXT = 400_000
-"""Characters of a kernel's text up to which it is optimised before its first use: that takes 0.15 s at most (quantities
-and steps of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and whoever times a call times what stays."""
+"""Characters of a kernel's text up to which it is optimised before its first use, where somebody may time its calls:
+that takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and what is timed is what it
+stays. Kernels of whole runs, of which there are many and none is timed alone, have no such limit."""
 
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
@@ -107,7 +108,8 @@ class Kernel:
         """The generated LLVM text, under a comment that says what it is."""
         graph = self.graph
         facts = self.facts
-        return header(graph) + module_text(graph.anonymous(), SYMBOL, facts["width"], facts["fast"], facts["single"])
+        way = CompiledAs(*[facts[name] for name in CompiledAs._fields])
+        return header(graph) + _text(graph, way)
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -125,6 +127,7 @@ def kernel_for(
     quick: bool = False,
     keep: bool = False,
     single: bool = True,
+    later: bool = False,
 ) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
@@ -136,6 +139,7 @@ def kernel_for(
     quick  whether it is called a few times only: compiled in less time, to slower code
     keep   whether it stays in memory, for the next one that asks for this name
     single whether there is code of its own for one state: without, only batches are quick
+    later  whether a small one, too, is used before it is optimised, as kernels of runs are: nobody times one call
     """
     width = lanes() if width is None else width
     way = CompiledAs(width, fast, quick, single or width == 1)
@@ -147,14 +151,18 @@ def kernel_for(
         with stage("schedule"):
             return schedule(graph)
 
-    make_kernel = partial(_loaded_or_compiled, full, scheduled, way, when() if way.has_tiers else FIRST)
+    optimised = when() if way.has_tiers else FIRST
+    make_kernel = partial(_loaded_or_compiled, full, scheduled, way, optimised, 0 if later else SHORT_TEXT)
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
 
 
-def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: CompiledAs, optimised: str) -> Kernel:
+def _loaded_or_compiled(
+    full: str, scheduled: Callable[[], Graph], way: CompiledAs, optimised: str, short: int = 0
+) -> Kernel:
     """The kernel of a name: from the disk if it is there, else compiled and kept there; "": compiled.
 
     optimised  when: a value of `two_tiers.SWITCH`
+    short      characters of its text up to which it is optimised first in any case
     """
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, way) and _is_object(entry.image):
@@ -166,7 +174,7 @@ def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: Compiled
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
     with collection_paused():
-        entry = _compiled(scheduled(), way, optimised)
+        entry = _compiled(scheduled(), way, optimised, short)
     if full:
         save(full, entry)
     with stage("link"):
@@ -220,7 +228,12 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST) -> CachedKernel:
+def _text(graph: Graph, way: CompiledAs) -> str:
+    """The text of a graph's module."""
+    return module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single, way.quick)
+
+
+def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int = 0) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it; bitcode with what is not optimised first."""
     import llvmlite.binding as llvm
 
@@ -231,12 +244,12 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST) -> CachedKe
     }
     facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
     with stage("text"):
-        text = module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single)
+        text = _text(graph, way)
     facts["level"] = QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    at_once = optimised == FIRST or (optimised == LATER and len(text) <= SHORT_TEXT)
+    at_once = optimised == FIRST or (optimised == LATER and len(text) <= short)
     by = machine(facts["level"] if at_once else QUICK)
 
     def made() -> CachedKernel:

@@ -26,6 +26,12 @@ SINES = 4
 """Angles whose sines and cosines are computed together. Together and first, not one by one where they are needed:
 inverse dynamics of a Panda puts 71 values aside instead of 227 and takes 84 ns instead of 99; 3 to 8 are alike."""
 
+MANY_ANGLES = 16
+"""Angles of a graph in parts above which their sines and cosines are functions that the parts call, `SINES` angles at a
+time, and not written out in each. Of the steps of `n-four-bar-40`, 81 angles in each of five routines, that is a
+seventh of the text and a third of the fused operations, which LLVM's quick level takes longest for. A call, with memory
+for its numbers, adds some nanoseconds to four angles: graphs of few angles, whose single calls are timed, have none."""
+
 LIBRARY = ("tan", "asin", "acos", "exp", "log", "atan2")
 """Operations that are functions of the C library, called lane by lane."""
 
@@ -33,6 +39,17 @@ LIBRARY = ("tan", "asin", "acos", "exp", "log", "atan2")
 def constant(value: float) -> str:
     """A double as LLVM writes it exactly."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def table_of_constants(width: int, table: Iterable[str]) -> str:
+    """Constants in memory, all lanes of each.
+
+    LLVM's quick level selects instructions one by one, but for those with a constant in several lanes: from one of them
+    on it goes the long way for all that stand before it.
+    """
+    real = f"<{width} x double>"
+    rows = [f"{real} splat (double {value})" for value in table]
+    return f"@constants_{width} = internal constant [{len(rows)} x {real}] [{', '.join(rows)}], align 64"
 
 
 def angles(nodes: Iterable[Node]) -> list[int]:
@@ -44,9 +61,19 @@ class FunctionText:
     """The text of one function under construction, for a number of lanes."""
 
     def __init__(
-        self, width: int, routines: Mapping[Routine, str] | None = None, title: str = "body", fast: bool = False
+        self,
+        width: int,
+        routines: Mapping[Routine, str] | None = None,
+        title: str = "body",
+        fast: bool = False,
+        calls_sines: bool = False,
+        table: dict[str, int] | None = None,
     ) -> None:
         self.width, self.routines, self.title, self.fast = width, routines or {}, title, fast
+        self.calls_sines = calls_sines  # whether sines and cosines come from functions of their own (`sines_text`)
+        self.table = (
+            table  # the places of constants that are read from memory, all lanes of each (`table_of_constants`)
+        )
         self.lanes = [str(lane) for lane in range(width)]  # for each the row that it reads and writes
         self.real = "double" if width == 1 else f"<{width} x double>"
         self.truth = "i1" if width == 1 else f"<{width} x i1>"
@@ -86,7 +113,17 @@ class FunctionText:
 
     def real_constant(self, value: float) -> str:
         """A double in every lane."""
-        return self.all_lanes(constant(value))
+        if self.table is None or self.width == 1:
+            return self.all_lanes(constant(value))
+        place = self.table.setdefault(constant(value), len(self.table))
+        table = f"getelementptr ({self.real}, ptr @constants_{self.width}, i64 {place})"
+        return self.put(f"load {self.real}, ptr {table}, align {8 * self.width}")
+
+    def negative(self, x: str) -> str:
+        """−x; LLVM's quick level knows −0.0 − x alone where there are several lanes."""
+        if self.table is None or self.width == 1:
+            return self.put(f"fneg {self.real} {x}")
+        return self.binary("fsub", self.real_constant(-0.0), x)
 
     def literal(self, value: float | bool) -> str:
         """A constant of the graph in every lane."""
@@ -134,6 +171,9 @@ class FunctionText:
 
     def sines_cosines(self, numbers: Sequence[str]) -> None:
         """sin x and cos x of several numbers, with one question for all whether any is huge."""
+        if self.calls_sines:
+            self.sincos |= zip(numbers, self._called_sines(numbers), strict=True)
+            return
         fast = [self._reduced(x) for x in numbers]
         huge = [self._is_huge(x) for x in numbers]
         some = huge[0]
@@ -157,6 +197,18 @@ class FunctionText:
             for quick, slowly in zip((value for pair in fast for value in pair), asked, strict=True)
         ]
         self.sincos |= zip(numbers, zip(found[::2], found[1::2], strict=True), strict=True)
+
+    def _called_sines(self, numbers: Sequence[str]) -> list[tuple[str, str]]:
+        """sin x and cos x of several numbers from a function of its own, by memory."""
+        memory, n, align = f"%sines{self.width}", len(numbers), 8 * self.width
+        taken = f"  {memory} = alloca [{3 * SINES} x {self.real}], align 64"
+        self.scratch += [] if taken in self.scratch else [taken]
+        for k, x in enumerate(numbers):
+            place = self.put(f"getelementptr {self.real}, ptr {memory}, i64 {k}")
+            self.lines.append(f"  store {self.real} {x}, ptr {place}, align {align}")
+        self.lines.append(f"  call void @sines{n}_{self.width}(ptr {memory})")
+        found = [self.part(memory, k) for k in range(n, 3 * n)]
+        return [*zip(found[::2], found[1::2], strict=True)]
 
     def _is_huge(self, x: str) -> str:
         """Where the C library must be asked; NaN included."""
@@ -352,7 +404,7 @@ TEXT: dict[str, Callable[..., str]] = {
     "sub": lambda body, x, y: body.loose("fsub", x, y),
     "mul": lambda body, x, y: body.loose("fmul", x, y),
     "div": lambda body, x, y: body.binary("fdiv", x, y),
-    "neg": lambda body, x: body.put(f"fneg {body.real} {x}"),
+    "neg": FunctionText.negative,
     "fma": FunctionText.fma,
     "abs": lambda body, x: body.intrinsic("fabs", x),
     "sqrt": lambda body, x: body.intrinsic("sqrt", x),

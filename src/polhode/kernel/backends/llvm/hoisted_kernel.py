@@ -22,6 +22,7 @@ class HoistedKernel:
     numbers  the names of its inputs that are numbers
     title    what the comments above the generated text say it is
     single   whether there is code of its own for one state, beside that of the lanes
+    later    whether small kernels, too, are used before they are optimised
     """
 
     name: str
@@ -31,6 +32,7 @@ class HoistedKernel:
     width: int | None = None
     fast: bool = False
     single: bool = True
+    later: bool = False
 
     @cached_property
     def main(self) -> Kernel:
@@ -76,7 +78,8 @@ class HoistedKernel:
 
     def _kernel(self, part: str, make: Callable[[], Graph], width: int | None) -> Kernel:
         name = cache_key(self.name, part) if self.name else ""
-        return kernel_for(name, make, self.title, width, self.fast, schedule=lambda graph: graph, single=self.single)
+        as_it_is, single, later = (lambda graph: graph), self.single, self.later
+        return kernel_for(name, make, self.title, width, self.fast, schedule=as_it_is, single=single, later=later)
 
     @cached_property
     def _parts(self) -> Callable[[], Hoisted]:
@@ -95,7 +98,8 @@ def hoisted_kernel_for(
     width: int | None = None,
     fast: bool = False,
     single: bool = True,
+    later: bool = False,
 ) -> HoistedKernel:
     """The kernels of this name: those that are in memory, whatever model they were made for."""
-    made = partial(HoistedKernel, name, make, numbers, title, width, fast, single)
+    made = partial(HoistedKernel, name, make, numbers, title, width, fast, single, later)
     return _known.get((name, fast, single), made).of_width(width) if name else made()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
 from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
-from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText, angles
+from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionText, angles, table_of_constants
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
 from polhode.kernel.routine import Routine, routines
@@ -22,12 +22,14 @@ def kernel_text(
     names: Mapping[Routine, str] | None = None,
     fast: bool = False,
     single: bool = True,
+    table: dict[str, int] | None = None,
 ) -> str:
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results.
 
     single  whether another function takes what is left of a batch; else this one has the last row as a last argument
+    table   the places of constants that are to be read from memory; None: they stand where they are used
     """
-    body = FunctionText(width, names, name, fast)
+    body = FunctionText(width, names, name, fast, table=table)
     ports = [*graph.inputs, *graph.outputs]
     if not single:
         body.fill_lanes("%last")
@@ -67,6 +69,18 @@ def _compute_rows(body: FunctionText, graph: Graph) -> None:
         body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
 
 
+def sines_text(width: int, count: int) -> str:
+    """The function of so many sines and cosines: numbers, then the sine and the cosine of each, in one memory."""
+    body = FunctionText(width)
+    numbers = [body.part("%memory", k) for k in range(count)]
+    body.sines_cosines(numbers)
+    for k, value in enumerate((value for x in numbers for value in body.sincos[x]), count):
+        place = body.put(f"getelementptr {body.real}, ptr %memory, i64 {k}")
+        body.lines.append(f"  store {body.real} {value}, ptr {place}, align {8 * width}")
+    head = f"define internal void @sines{count}_{width}(ptr noalias %memory) noinline alignstack(64) {{"
+    return "\n".join([head, "entry:", *body.scratch, *body.lines, "  ret void", "}"])
+
+
 def huge_text(width: int) -> str:
     """The function that asks the C library for sines and cosines."""
     body = FunctionText(width)
@@ -82,11 +96,14 @@ def header(graph: Graph) -> str:
     return "".join(f"; {escaped(line)}\n" for line in (repr(graph), *graph.notes)) + "\n"
 
 
-def module_text(graph: Graph, name: str, width: int, fast: bool = False, single: bool = True) -> str:
+def module_text(
+    graph: Graph, name: str, width: int, fast: bool = False, single: bool = True, quick: bool = False
+) -> str:
     """The whole module: declarations, kernels for one state and for `width` lanes, the driver.
 
     fast    sums and products may be reassociated: other bits, also from one lane width to another
     single  whether there is a kernel for one state; without, there is less to compile (`CompiledAs`)
+    quick   whether it is compiled at LLVM's quick level only, and so in the form which that takes least time for
     """
     widths = sorted({1, width} if single else {width})
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
@@ -107,12 +124,16 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False, single:
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     declarations += [line for w in sorted({1, *widths}) if names for line in routine_functions.declarations(w)]
     declarations.append("declare i64 @llvm.umin.i64(i64, i64)")
-    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast, single) for w in widths]
+    tables: dict[int, dict[str, int]] = {w: {} for w in widths if quick and w > 1}
+    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)) for w in widths]
     for routine, title in names.items():
-        for body in [FunctionText(w, names, f"{title}_{w}", fast) for w in widths]:
+        for body in [FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w)) for w in widths]:
             text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
+    kernels += [table_of_constants(w, table) for w, table in tables.items() if table]
     kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
+    called = [(w, n) for w in every for n in range(1, SINES + 1) if any(f"@sines{n}_{w}(" in text for text in kernels)]
+    kernels += [sines_text(*each) for each in called]
     kernels += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in kernels)]
     driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
     kernels += [stream_text()] if STREAM in driver else []

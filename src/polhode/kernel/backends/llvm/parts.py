@@ -6,7 +6,7 @@ memory holds one number per lane.
 
 from collections.abc import Callable
 
-from polhode.kernel.backends.llvm.function_text import FunctionText, angles
+from polhode.kernel.backends.llvm.function_text import MANY_ANGLES, FunctionText, angles
 from polhode.kernel.backends.llvm.streamed_rows import has_lines, stream_rows
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import Routine
@@ -89,10 +89,11 @@ class _Memory:
 
     def run(self, graph: Graph) -> None:
         """Call the parts, whose text joins the functions of the body; then put constants that are results."""
-        body = self.body
+        body, calls_sines = self.body, len(angles(graph.nodes)) > MANY_ANGLES
         for part in self.division.parts:
             name = f"{body.title}_part{len(body.functions)}"
-            body.functions.append(_part_text(body, graph, self.division, part, name))
+            inner = FunctionText(body.width, body.routines, name, body.fast, calls_sines, body.table)
+            body.functions.append(_part_text(inner, graph, self.division, part))
             body.lines.append(f"  call void @{name}(ptr {self.at})")
         for k in sorted(self.division.slot):
             if graph.nodes[k].op == "constant":
@@ -206,9 +207,8 @@ class _Memory:
             body.label(after)
 
 
-def _part_text(outer: FunctionText, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
+def _part_text(body: FunctionText, graph: Graph, division: Division, part: tuple[int, ...]) -> str:
     """The function of one part: it takes what it needs from the slots and leaves there what others need."""
-    body = FunctionText(outer.width, outer.routines, name, outer.fast)
     memory = _Memory(body, division, "%slots")
     given = {*angles(graph.nodes[k] for k in part)}.difference(part)
     values = {a: memory.load(a) for a in sorted(given) if graph.nodes[a].op != "constant"}
@@ -223,7 +223,7 @@ def _part_text(outer: FunctionText, graph: Graph, division: Division, part: tupl
         values[k] = body.operation(node, [values[a] for a in node.args])
         if k in division.slot:
             memory.store(k, values[k], node.is_condition)
-    head = f"define internal void @{name}(ptr noalias %slots) noinline alignstack(64) {{"
+    head = f"define internal void @{body.title}(ptr noalias %slots) noinline alignstack(64) {{"
     return "\n".join([head, "entry:", *body.scratch, *body.lines, "  ret void", "}"])
 
 

@@ -43,10 +43,13 @@ class SharedFunction:
     """A function of vectors that symbols record once in a trace, as one routine, however often it is called.
 
     What it uses besides its arguments must be symbols of the trace itself, or numbers.
+
+    folds  whether arguments that are known to be 0 or ±1 fold: there is one routine for each pattern of them, and
+           results that are known then are no results of it
     """
 
-    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
-        self.name, self.function = name, function
+    def __init__(self, name: str, function: Callable[..., Vec], folds: bool = False) -> None:
+        self.name, self.function, self.folds = name, function, folds
         self.recorded: dict[int, Any] = {}
         """What symbols keep of it, by trace."""
 

@@ -100,6 +100,8 @@ class Machine(NamedTuple):
     """The angular velocities of these bodies along the same axes, three numbers each, one across two, of (q, v)"""
     tolerance: Scalar | None = None
     """What a step may err by, relative and absolute; None: as little as can be"""
+    error_lengths: tuple[tuple[int, int, Scalar], ...] = ()
+    """Ways whose errors count in parts of a length, and not of 1 + |q|: places in q and in v, and the length"""
 
 
 class MotionState(NamedTuple):

@@ -69,6 +69,9 @@ TIGHT, ROUNDING = 1e-14, 1e-11
 With 1e-13 for the second, equal steps of a slider-crank failed, whose stiff forces leave changes of 7e-13 by rounding.
 """
 
+WAY_ROUNDING = 1e-13
+"""Changes of a way, in parts of the way itself, that count as rounding where its errors count in parts of a length."""
+
 _root = 9 ** (1 / 3)
 _alpha, _beta = (12 - _root * (_root - 1)) / 60, _root * (_root + 1) * sqrt(3) / 60
 
@@ -322,6 +325,7 @@ class _Iteration:
     """Newton's iteration for the stages of one step, in loops.
 
     Changes are measured as ways and turns, and as velocities over 1 + |v|: an error of those lasts beyond the step.
+    Ways that count in parts of a length have it in the place of 1, and so have their velocities.
     """
 
     def __init__(
@@ -342,6 +346,19 @@ class _Iteration:
         for k in r.range(n):
             self.scale[k] = 1.0
             self.scale[n + k] = 1 / (1 + abs(self.V[k]))
+        self._scale_ways()
+
+    def _scale_ways(self) -> None:
+        """Measure ways that count in parts of a length by it, as far as rounding allows; equal steps go to rounding
+        anyway."""
+        if (tolerance := self.machine.tolerance) is None:
+            return
+        is_equal = PART * tolerance <= 2 * TIGHT
+        for coordinate, k, length in self.machine.error_lengths:
+            rounding = WAY_ROUNDING / (PART * tolerance)
+            way, speed = length + rounding * abs(self.q[coordinate]), length + abs(self.v[k])
+            self.scale[k] = where(is_equal, 1.0, 1 / way)
+            self.scale[self.n + k] = 1 / where(is_equal, 1 + abs(self.v[k]), speed)
 
     def rates(self, c: Any, get: Any) -> Vec:
         """h times the rates of d and v where these have changed; get: the change of the number k."""

@@ -3,8 +3,8 @@
 Two problems: a slider-crank with a flexible rod, and a beam that is spun up. Both programs run meshes, and time steps
 or tolerances, from a list. A setting has an accuracy where it and the same mesh with finer steps both have it: a mesh
 whose error happens to cancel that of its steps does not count. For each accuracy the quickest settings of both are
-then timed in turn: the whole `ph.simulate(verify=False)`, its Dataset included, against `SolveDynamic` alone. Ours is
-in space, theirs in the plane. What was compiled before is not in these times; what was assembled before neither.
+then timed in turn: the whole `ph.simulate(verify=False)`, its Dataset included, against `SolveDynamic` alone. Both are
+in the plane. What was compiled before is not in these times; what was assembled before neither.
 """
 
 import math
@@ -45,13 +45,17 @@ SPIN_TIP = (-0.2172674, -0.5435964)
 
 SPIN_SECTION = Section(2.8e7, 1e4, 1.4e4, 1.4e4, 1e7, 1e7, 1.2, 6e-4, 6e-4)
 
+PLANE = (0.0, 0.0, 1.0)
+"""The normal of the plane in which both programs move."""
+
 SPIN_ANGLE = "0.4*(t*t/2 + (cos(2*pi*t/15) - 1)/(2*pi/15)^2)"
 
 FINER_STEPS, FINER_TOLERANCE = 2, 0.1
 """How the same mesh is run once more."""
 
-TURNS = 3
-"""The fewest runs of each contestant."""
+TURNS, TRIES = 3, 5
+"""The fewest runs of each contestant, and runs of a setting of which the least time decides whether it is chosen: by one
+alone the settings of a busy machine were chosen by chance."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +120,22 @@ class BeamRace:
 # the slider-crank
 
 
-def slider_crank(elements: int, section: Section = SECTION, mass: str = "half-bars") -> tuple[Model, np.ndarray]:
-    """The mechanism, stretched out along x where joints are at 0, and its velocities: those of a rigid one."""
+def slider_crank(
+    elements: int, section: Section = SECTION, mass: str = "half-bars", plane: Sequence[float] | None = None
+) -> tuple[Model, np.ndarray]:
+    """The mechanism, stretched out along x where joints are at 0, and its velocities: those of a rigid one.
+
+    plane  the normal of the plane of its nodes; None: they are in space
+    """
     slider = Body("slider", SECTION.mass * ROD / 2, (1e-5, 1e-5, 1e-5))
     shaft = Joint("shaft", "revolute", "world", "crank", axis=(0, 0, 1))
     rail = Joint("rail", "prismatic", "world", "slider", axis=(1, 0, 0), position=(CRANK + ROD, 0, 0))
     pins = [BeamEnd(body, (x, 0, 0), "revolute", (0, 0, 1)) for body, x in (("crank", CRANK), ("slider", 0.0))]
-    rod = Beam("rod", section, start=pins[0], end=pins[1], elements=elements, mass=mass)
+    rod = Beam("rod", section, start=pins[0], end=pins[1], elements=elements, mass=mass, plane=plane)
     bodies = [Body("crank", 1.0, (FLYWHEEL, FLYWHEEL, FLYWHEEL)), slider]
     tip = CRANK * SPEED
-    nodes = [[0, tip * (1 - k / elements), 0, 0, 0, -tip / ROD] for k in range(1, elements)]
+    still = [] if plane else [0, 0, 0]
+    nodes = [[0, tip * (1 - k / elements), *still, -tip / ROD] for k in range(1, elements)]
     v = np.concatenate([[SPEED, 0, -SPEED - tip / ROD], *nodes, [-tip / ROD]])
     return Model("slider-crank", (0, 0, 0), bodies=bodies, joints=[shaft, rail], beams=[rod]), v
 
@@ -152,7 +162,7 @@ def error(found: np.ndarray) -> float:
 def _crank(setting: BeamSetting) -> tuple[Contestant, Callable[[Any], float]]:
     duration = QUARTERS[-1] * math.pi / 2 / SPEED
     if setting.is_ours:
-        model, v = slider_crank(setting.elements, mass=setting.kind)
+        model, v = slider_crank(setting.elements, mass=setting.kind, plane=PLANE)
         options = {"v": v, "duration": duration, "samples": QUARTERS[-1] + 1}
         return _simulated(model, setting, options), lambda run: error(deflection(run, setting.elements))
     exudyn = peer_module("exudyn_beams")
@@ -164,11 +174,11 @@ def _crank(setting: BeamSetting) -> tuple[Contestant, Callable[[Any], float]]:
 # the spin-up
 
 
-def spin_up(elements: int, mass: str = "half-bars") -> Model:
-    """A beam whose root turns by a given angle."""
+def spin_up(elements: int, mass: str = "half-bars", plane: Sequence[float] | None = None) -> Model:
+    """A beam whose root turns by a given angle; plane: as of the slider-crank."""
     hub = Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
     start, end = ("hub", (0, 0, 0)), (SPIN_LENGTH, 0, 0)
-    beam = Beam("b", SPIN_SECTION, start=start, end=end, elements=elements, mass=mass)
+    beam = Beam("b", SPIN_SECTION, start=start, end=end, elements=elements, mass=mass, plane=plane)
     drive = Constraint("drive", "prescribed", {"joint": "shaft", "value": Expression(SPIN_ANGLE, ("t",))})
     return Model("spin-up", (0, 0, 0), [Body("hub", 1.0, (1, 1, 1))], [hub], beams=[beam], constraints=[drive])
 
@@ -184,7 +194,7 @@ def spin_error(tip: np.ndarray) -> float:
 
 def _spin(setting: BeamSetting) -> tuple[Contestant, Callable[[Any], float]]:
     if setting.is_ours:
-        model = spin_up(setting.elements, setting.kind)
+        model = spin_up(setting.elements, setting.kind, PLANE)
         told = f"b-{setting.elements}"
         contestant = _simulated(model, setting, {"duration": SPIN_TIME, "samples": 3})
         return contestant, lambda run: spin_error(run.position.sel(body=told).values[:, :2])
@@ -248,14 +258,17 @@ class _Measured:
         self._found: dict[BeamSetting, tuple[float, float, Contestant]] = {}
 
     def __call__(self, setting: BeamSetting) -> tuple[float, float, Contestant]:
-        """Error of the scale, seconds of a second run, and the statement."""
+        """Error of the scale, the least seconds of some runs after the first, and the statement."""
         if setting not in self._found:
             contestant, judge = self.problem.prepared(setting)
             exec(contestant.text, contestant.names)
             found = judge(contestant.names["found"]) / self.problem.scale
-            begin = time.process_time()
-            exec(contestant.text, contestant.names)
-            self._found[setting] = found, time.process_time() - begin, contestant
+            times = []
+            for _ in range(TRIES):
+                begin = time.process_time()
+                exec(contestant.text, contestant.names)
+                times.append(time.process_time() - begin)
+            self._found[setting] = found, min(times), contestant
         return self._found[setting]
 
     def quickest(self, settings: Sequence[BeamSetting], accuracy: float) -> BeamSetting | None:

@@ -57,13 +57,14 @@ def _elements(tree: Tree) -> Iterator[_StiffElement]:
 
 
 class CarriedBody(NamedTuple):
-    """A body that moves along three fixed axes and turns freely, with stiff elements at it.
+    """A body that moves along fixed axes and turns, with stiff elements at it: along three axes and freely, or along
+    two and about the third.
 
     shifts  the places in v of its velocities along the axes
     turn    the element of the tree that turns it
     """
 
-    shifts: tuple[int, int, int]
+    shifts: tuple[int, ...]
     turn: int
 
 
@@ -71,11 +72,15 @@ def carried_bodies(tree: Tree) -> list[CarriedBody]:
     """The bodies that stiff elements move along fixed axes: the stiffness of those turns with them."""
     found = []
     for i in sorted({i for element in _elements(tree) for i in element.carriers if i != GROUND}):
-        path = [tree.elements[k] for k in sorted(tree.ancestors[i])]
-        along = path[:-1]
-        fixed = len(along) == 3 and all(e.kind.linear == (True,) and not e.kind.turns for e in along)
-        if fixed and path[-1].kind.quaternion and _are_right_handed([e.axis for e in along]):
-            found.append(CarriedBody((along[0].v[0], along[1].v[0], along[2].v[0]), i))
+        *along, last = [tree.elements[k] for k in sorted(tree.ancestors[i])]
+        if not all(e.kind.linear == (True,) and not e.kind.turns for e in along):
+            continue
+        axes = [e.axis for e in along]
+        in_plane = last.kind.turns_about_axis and len({e.joint for e in (*along, last)}) == 1
+        if (len(along) == 3 and last.kind.quaternion and _are_right_handed(axes)) or (
+            len(along) == 2 and in_plane and _are_right_handed([*axes, last.axis])
+        ):
+            found.append(CarriedBody(tuple(e.v[0] for e in along), i))
     return found
 
 
@@ -86,10 +91,13 @@ def _are_right_handed(axes: Sequence[Vec]) -> bool:
 
 
 def turning(tree: Tree, carried: Sequence[CarriedBody], q: Vec, v: Vec) -> Vec:
-    """The angular velocities of carried bodies along the axes of their shifts, three numbers each."""
+    """The angular velocities of carried bodies along the axes of their shifts, three numbers each; one in a plane."""
     found: list[Scalar] = []
     for body in carried:
         e = tree.elements[body.turn]
+        if len(body.shifts) == 2:
+            found.append(v[e.v[0]])
+            continue
         rate = rotate(Vec([q[k] for k in e.q]), Vec([v[k] for k in e.v]))
         found += (dot(tree.elements[i].axis, rate) for i in sorted(tree.ancestors[body.turn])[:3])
     return Vec(found)

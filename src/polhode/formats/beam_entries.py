@@ -73,7 +73,7 @@ class BeamEntry(Entry):
     end: _END = needed("as start")
     through: list[Vector] = optional("points of the world between the ends, one a node: a curved beam")
     elements: StrictInt = optional("how many; 8 unless given")
-    up: Vector = optional("direction of the z axis of the section; z unless given")
+    up: Vector = optional("direction of the z axis of the section; z unless given, or the normal of its plane")
     damping: Number = optional("s: stress is stiffness times (strain + damping × its rate)")
     held: StrictStr | list[StrictStr] = optional("strains that are kept at 0, or all")
     driven: dict[str, Motion] = optional("strains as expressions of t, m, by name")
@@ -82,6 +82,7 @@ class BeamEntry(Entry):
     follower: StrictBool = optional("whether the load turns with the sections")
     measure: StrictStr = optional("of strains: angle or sine")
     mass: StrictStr = optional("half-bars or consistent; half-bars unless given")
+    plane: Vector = optional("normal of the plane that it stays in; a beam in space unless given")
 
 
 def _given(entry: Entry) -> dict[str, Any]:

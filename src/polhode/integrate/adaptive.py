@@ -51,8 +51,19 @@ def error_norm(errors: tuple[Vec, ...], scale: Vec) -> Scalar:
     return sizes[0] / sqrt(len(scale) * where(both > 0, both, 1.0))
 
 
-def _scale(x: Vec, other: Vec, tolerance: Scalar) -> Vec:
-    return Vec([tolerance + tolerance * maximum(abs(a), abs(b)) for a, b in zip(x, other, strict=True)])
+ROUNDING = 1e-14
+"""What errors of ways with a length of their own count at least by, in parts of the way itself: some tens of roundings,
+below which no step comes."""
+
+
+def _scale(machine: Machine, x: Vec, other: Vec, tolerance: Scalar) -> Vec:
+    """tolerance (1 + |x|), or tolerance × length of ways and their velocities that count in parts of a length."""
+    sizes = [maximum(abs(a), abs(b)) for a, b in zip(x, other, strict=True)]
+    scale = [tolerance + tolerance * size for size in sizes]
+    for coordinate, velocity, length in machine.error_lengths:
+        for k in (coordinate, machine.nq + velocity):
+            scale[k] = tolerance * length + ROUNDING * sizes[k]
+    return Vec(scale)
 
 
 def _estimator(method: Method) -> int:
@@ -76,6 +87,8 @@ def controlled(
 ) -> Controlled:
     """A step, accepted if its error is below 1 in units of tolerance (1 + |x|), and the step size to try next.
 
+    Ways that count in parts of a length have tolerance × length in its place.
+
         h ← h min(grow, max(SHRINK, SAFETY error^(−1/(k + 1)))), k the order of the error estimate
 
     A step that is not a number is rejected.                          Hairer, Nørsett, Wanner (1993) (II.4.13)
@@ -92,7 +105,7 @@ def controlled(
     if machine.tangent:
         along = machine.tangent(t + h, end.q, end.v, list(errors))
         errors = tuple(a + sqrt(tolerance) * (e - a) for a, e in zip(along, errors, strict=True))
-    error = error_norm(errors, _scale(Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
+    error = error_norm(errors, _scale(machine, Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
     accepted = error < 1
     factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
     factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))
@@ -116,7 +129,7 @@ def initial_step(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, to
     order = _estimator(method)
     chart = raw(machine, q, v)
     x, f = chart.start, chart.rhs(t, chart.start)
-    scale = _scale(x, x, tolerance)
+    scale = _scale(machine, x, x, tolerance)
 
     def size(y: Vec) -> Scalar:
         return error_norm((y,), scale)

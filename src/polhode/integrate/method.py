@@ -94,12 +94,14 @@ class Machine(NamedTuple):
     """How many of them there are"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
     """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
-    carried: tuple[tuple[int, int, int], ...] = ()
-    """Where v holds the velocities of bodies, along fixed axes, whose stiff forces turn with them"""
+    carried: tuple[tuple[int, ...], ...] = ()
+    """Where v holds the velocities of bodies, along three fixed axes, or two, whose stiff forces turn with them"""
     turning: Callable[[Vec, Vec], Vec] | None = None
-    """The angular velocities of these bodies along the same axes, three numbers each, of (q, v)"""
+    """The angular velocities of these bodies along the same axes, three numbers each, one across two, of (q, v)"""
     tolerance: Scalar | None = None
     """What a step may err by, relative and absolute; None: as little as can be"""
+    error_lengths: tuple[tuple[int, int, Scalar], ...] = ()
+    """Ways whose errors count in parts of a length, and not of 1 + |q|: places in q and in v, and the length"""
 
 
 class MotionState(NamedTuple):

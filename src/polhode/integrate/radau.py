@@ -12,7 +12,7 @@ of nv unknowns,
 sparse where K and D are those of elements between bodies; under constraints M, D and K act along them, by the rows A.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import nan, sqrt
 from typing import Any
@@ -35,7 +35,9 @@ from polhode.scalar import (
     SharedFunction,
     Vec,
     cross,
+    dot,
     exp,
+    identity,
     log,
     loops_for,
     maximum,
@@ -61,9 +63,14 @@ GROWS, SLOW = 2.0, 0.6
 """A change that is more than this times the one before ends an iteration, and so do two in turn that are more than SLOW
 times the one before: a step of half the size takes less work."""
 
-TIGHT, ROUNDING = 1e-14, 1e-13
-"""What the iteration of equal steps may err by, and where any may end that no longer shrinks. With 1e-13, 64 steps of a
-flying rod erred by 3.3e-10 where the rule errs by 1.8e-10; smaller errors are those of the iteration."""
+TIGHT, ROUNDING = 1e-14, 1e-11
+"""What the iteration of equal steps may err by, and where any may end that no longer shrinks. With 1e-13 for the first,
+64 steps of a flying rod erred by 3.3e-10 where the rule errs by 1.8e-10; smaller errors are those of the iteration.
+With 1e-13 for the second, equal steps of a slider-crank failed, whose stiff forces leave changes of 7e-13 by rounding.
+"""
+
+WAY_ROUNDING = 1e-13
+"""Changes of a way, in parts of the way itself, that count as rounding where its errors count in parts of a length."""
 
 _root = 9 ** (1 / 3)
 _alpha, _beta = (12 - _root * (_root - 1)) / 60, _root * (_root + 1) * sqrt(3) / 60
@@ -177,35 +184,69 @@ class _Turns:
     """
 
     def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
-        self.r, self.n, self.count = r, machine.nv, len(machine.carried)
-        if not self.count or machine.turning is None:
-            self.count = 0
+        self.r, self.n, self.groups = r, machine.nv, []
+        if not machine.carried or machine.turning is None:
             return
-        rates = r.given("turning", machine.turning(q, v))
-        self.places = [r.lookup(f"shift{k}", [body[k] for body in machine.carried]) for k in range(3)]
-        self.Q = r.array("turns", 36 * self.count, unset=True)
-        for b in r.range(self.count):
-            omega = Vec([rates[b * 3 + k] for k in range(3)])
-            for i, c in enumerate((*RADAU3.c, 0.0)):
-                a = (c - base) / 2 * h * omega
-                part = 2 / (1 + square(a))
-                for k, axis in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
-                    across = cross(a, Vec(axis))
-                    column = Vec(axis) + part * (across + cross(a, across))
-                    for m in range(3):
-                        self.Q[b * 36 + i * 9 + 3 * m + k] = column[m]
+        rates = iter(machine.turning(q, v))
+        each = [(body, [next(rates) for _ in range(3 if len(body) == 3 else 1)]) for body in machine.carried]
+        for size in (3, 2):
+            if some := [(body, rate) for body, rate in each if len(body) == size]:
+                self.groups.append(_TurningBodies(r, some, [(c - base) / 2 * h for c in (*RADAU3.c, 0.0)]))
 
     def apply(self, x: Any, stage: int, begin: int, *, back: bool) -> None:
         """Q x, or Qᵀ x, in the place of the 2 n numbers of x from `begin` on."""
-        if not self.count:
-            return
+        for group in self.groups:
+            group.apply(x, stage, (begin, begin + self.n), back=back)
+
+
+class _TurningBodies:
+    """Bodies that move along three axes, or two, and their turns Q by several parts of their turning: Cayley's map.
+
+    bodies  of each the places of its shifts, and its angular velocity, three numbers or one
+    halves  times of the turns, halved
+    """
+
+    def __init__(
+        self, r: Loops, bodies: Sequence[tuple[tuple[int, ...], Sequence[Scalar]]], halves: Sequence[Scalar]
+    ) -> None:
+        self.r, self.count, self.size = r, len(bodies), len(bodies[0][0])
+        n, name = self.size, f"turn{self.size}"
+        rates = r.given(f"{name}_rates", Vec([x for _, rate in bodies for x in rate]))
+        self.places = [r.lookup(f"{name}_shift{k}", [body[k] for body, _ in bodies]) for k in range(n)]
+        self.Q, self.width = r.array(name, n * n * len(halves) * self.count, unset=True), n * n * len(halves)
+        for b in r.range(self.count):
+            for i, half in enumerate(halves):
+                Q = _turn_in_space(half, Vec([rates[b * 3 + k] for k in range(3)])) if n == 3 else _turn(half, rates[b])
+                for k, value in enumerate(x for row in Q for x in row):
+                    self.Q[b * self.width + i * n * n + k] = value
+
+    def apply(self, x: Any, stage: int, begins: Sequence[int], *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of the velocities of x from each of `begins` on."""
+        n = self.size
         for b in self.r.range(self.count):
-            Q = [[self.Q[b * 36 + stage * 9 + 3 * i + j] for j in range(3)] for i in range(3)]
+            Q = [[self.Q[b * self.width + stage * n * n + n * i + j] for j in range(n)] for i in range(n)]
             at = [place.at(b) for place in self.places]
-            for first in (begin, begin + self.n):
+            for first in begins:
                 old = [x[first + k] for k in at]
                 for m, k in enumerate(at):
-                    x[first + k] = _sum([Q[j][m] if back else Q[m][j] for j in range(3)], old)
+                    x[first + k] = dot(Vec([Q[j][m] if back else Q[m][j] for j in range(n)]), Vec(old))
+
+
+def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
+    a = half * omega
+    part = 2 / (1 + square(a))
+    columns = []
+    for axis in identity(3):
+        across = cross(a, axis)
+        columns.append(axis + part * (across + cross(a, across)))
+    return [Vec([column[m] for column in columns]) for m in range(3)]
+
+
+def _turn(half: Scalar, omega: Scalar) -> list[Vec]:
+    a = half * omega
+    part = 1 / (1 + a * a)
+    c, s = (1 - a * a) * part, 2 * a * part
+    return [Vec([c, -s]), Vec([s, c])]
 
 
 class _Recalled:
@@ -284,6 +325,7 @@ class _Iteration:
     """Newton's iteration for the stages of one step, in loops.
 
     Changes are measured as ways and turns, and as velocities over 1 + |v|: an error of those lasts beyond the step.
+    Ways that count in parts of a length have it in the place of 1, and so have their velocities.
     """
 
     def __init__(
@@ -304,6 +346,19 @@ class _Iteration:
         for k in r.range(n):
             self.scale[k] = 1.0
             self.scale[n + k] = 1 / (1 + abs(self.V[k]))
+        self._scale_ways()
+
+    def _scale_ways(self) -> None:
+        """Measure ways that count in parts of a length by it, as far as rounding allows; equal steps go to rounding
+        anyway."""
+        if (tolerance := self.machine.tolerance) is None:
+            return
+        is_equal = PART * tolerance <= 2 * TIGHT
+        for coordinate, k, length in self.machine.error_lengths:
+            rounding = WAY_ROUNDING / (PART * tolerance)
+            way, speed = length + rounding * abs(self.q[coordinate]), length + abs(self.v[k])
+            self.scale[k] = where(is_equal, 1.0, 1 / way)
+            self.scale[self.n + k] = 1 / where(is_equal, 1 + abs(self.v[k]), speed)
 
     def rates(self, c: Any, get: Any) -> Vec:
         """h times the rates of d and v where these have changed; get: the change of the number k."""

@@ -88,30 +88,55 @@ def unless_valid(symbol: Symbol, valid: Any, values: Vec, again: Callable[[], Ve
     return Vec(r.call([*values, where(valid, 0.0, 1.0)]))
 
 
+UNITS = (0.0, 1.0, -1.0)
+"""Numbers that fold, where a shared function lets them."""
+
+
 def call_shared(symbol: Symbol, shared: SharedFunction, arguments: Sequence[Vec]) -> Vec:
     """The result of a shared function: a routine, recorded when it is first asked for in a trace.
 
     One that uses nothing of the trace but its arguments serves all later traces: the kernels of a run share it.
     """
     top, lengths = outermost(), tuple(map(len, arguments))
-    known = shared.recorded.get(lengths)
-    if known is None or known[0] not in (ANY_TRACE, top.serial):
-        routine, given = _recorded(shared, top, lengths)
-        known = shared.recorded[lengths] = top.serial if given else ANY_TRACE, routine, given
-    _, routine, given = known
+    every = [x for argument in arguments for x in argument]
+    known = tuple(_unit(x) if shared.folds else None for x in every)
+    found = shared.recorded.get((lengths, known))
+    if found is None or found[0] not in (ANY_TRACE, top.serial):
+        routine, given, results = _recorded(shared, top, lengths, known)
+        found = top.serial if given else ANY_TRACE, routine, given, results
+        shared.recorded[lengths, known] = found
+    _, routine, given, results = found
     builder = current()
-    nodes = [number_node(builder, x) for x in (*(x for argument in arguments for x in argument), *given)]
-    return Vec([Symbol(builder, node) for node in builder.call(routine, nodes)])  # type: ignore[arg-type]
+    asked = [x for x, value in zip(every, known, strict=True) if value is None]
+    nodes = builder.call(routine, [number_node(builder, x) for x in (*asked, *given)])  # type: ignore[misc]
+    node = iter(nodes)
+    return Vec([Symbol(builder, next(node)) if value is None else value for value in results])
 
 
-def _recorded(shared: SharedFunction, top: Builder, lengths: Sequence[int]) -> tuple[Routine, list[Symbol]]:
+def _unit(x: Any) -> float | None:
+    """The value of a number that is known and folds; None of all others."""
+    value = x.builder.constants.get(x.node) if isinstance(x, Symbol) else x
+    return float(value) if isinstance(value, float) and value in UNITS else None
+
+
+def _recorded(
+    shared: SharedFunction, top: Builder, lengths: Sequence[int], known: Sequence[float | None]
+) -> tuple[Routine, list[Symbol], list[float | None]]:
+    """A routine, the symbols that it takes from around it, and of each result its value, where that is known."""
     with Recorder(shared.name, top) as r:
-        memory = [r.input(f"x{i}", n) for i, n in enumerate(lengths)]
-        found = shared.function(*(Vec([x[k] for k in range(len(x))]) for x in memory))
-        out = r.output("y", len(found))
-        for k, value in enumerate(found):
+        values, arguments = iter(known), []
+        for i, n in enumerate(lengths):
+            own = [next(values) for _ in range(n)]
+            memory = r.input(f"x{i}", sum(value is None for value in own))
+            place = iter(range(n))
+            arguments.append(Vec([memory[next(place)] if value is None else value for value in own]))
+        found = shared.function(*arguments)
+        results = [_unit(x) if shared.folds else None for x in found]
+        open_ = [x for x, value in zip(found, results, strict=True) if value is None]
+        out = r.output("y", len(open_))
+        for k, value in enumerate(open_):
             out[k] = value
-    return r.finished(), [Symbol(top, node) for node in r.captured]
+    return r.finished(), [Symbol(top, node) for node in r.captured], results
 
 
 def call_recorded(symbol: Symbol, recorded: RecordedFunction, arguments: Sequence[Vec]) -> Any:

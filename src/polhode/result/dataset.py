@@ -180,7 +180,8 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
         variables[name] = variable(VARIABLES[name].dims, variable_data(arrays[name]), dict(attributes[name]))
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        variables[name] = variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
+        values = variable_data(_checked(name, extra.values, extra.dims, sizes))
+        variables[name] = variable(extra.dims, values, attrs)
     variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
     time = _times(trajectory, sizes)
     return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.model import Model
+from polhode.model import Model, make_tree
+from polhode.model.error_lengths import error_lengths
 from polhode.result.labels import quaternion_slices
 
 
@@ -48,11 +49,15 @@ class Difference:
     """The distance of two runs of a model at the same times, sample by sample, given in parts in order of time.
 
     Each coordinate and velocity is measured in parts of 1 + its largest value so far, of the two at each sample the
-    smaller: one that has left all bounds makes no error small. Quaternions p and −p are the same attitude.
+    smaller: one that has left all bounds makes no error small. Quaternions p and −p are the same attitude. Ways for
+    whose errors a force element declares a length below 1 m have it in the place of 1.
     """
 
     def __init__(self, model: Model) -> None:
         self.turns, self.sizes = quaternion_slices(model), (model.nq, model.nv)
+        self.floor = np.ones((model.nq + model.nv, 1))
+        for coordinate, _, length in error_lengths(make_tree(model)):
+            self.floor[coordinate] = min(1.0, float(length))
         self.largest = np.zeros(model.nq + model.nv)
         """The largest values so far."""
 
@@ -78,7 +83,7 @@ class Difference:
             np.maximum(size[:, 0], self.largest, out=size[:, 0])
             np.maximum.accumulate(size, axis=1, out=size)
             self.largest = size[:, -1].copy()
-            apart /= 1 + size
+            apart /= self.floor + size
             worst = np.max(apart, axis=0, initial=0.0)
         worst[np.isnan(worst)] = np.inf
         return worst

@@ -44,12 +44,15 @@ class SharedFunction:
 
     What it uses besides its arguments must be symbols of the trace itself, or numbers that never change: where there
     are no such symbols, later traces use the same routine.
+
+    folds  whether arguments that are known to be 0 or ±1 fold: there is one routine for each pattern of them, and
+           results that are known then are no results of it
     """
 
-    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
-        self.name, self.function = name, function
-        self.recorded: dict[tuple[int, ...], Any] = {}
-        """What symbols keep of it, by the lengths of its arguments."""
+    def __init__(self, name: str, function: Callable[..., Vec], folds: bool = False) -> None:
+        self.name, self.function, self.folds = name, function, folds
+        self.recorded: dict[Any, Any] = {}
+        """What symbols keep of it, by the lengths of its arguments and the pattern of those that fold."""
 
     def __call__(self, *arguments: Vec) -> Vec:
         """The result."""

@@ -10,6 +10,7 @@ from polhode.dynamics.stiffness import carried_bodies, stiff_matrices, turning
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
+from polhode.model.error_lengths import error_lengths
 from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
@@ -57,6 +58,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         stiff_matrices=lambda r, t, q, v: stiff_matrices(r, Arguments(tree, q, v, t=t)),
         carried=tuple(body.shifts for body in carried),
         turning=lambda q, v: turning(tree, carried, q, v),
+        error_lengths=error_lengths(tree),
     )
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.dynamics.kinematics import joint_state, machine_state
-from polhode.kernel.evaluate import evaluate
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.operations import BRANCHES
 from polhode.kernel.replay import replay
@@ -28,7 +27,7 @@ from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.step_state import LONGEST
-from polhode.simulation.step_times.time_roots import abrupt_changes, roots, smooth_pieces
+from polhode.simulation.step_times.time_roots import abrupt_changes_of, roots, smooth_pieces
 from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
 
@@ -270,12 +269,9 @@ class Switching:
     @cached_property
     def times(self) -> np.ndarray:
         """Times at which steps have to end."""
+        state = [np.asarray(self._state[name], dtype=float).tobytes() for name in ("q", "v")]
         found = [
-            abrupt_changes(
-                lambda t, f=f: evaluate(f.values, t=t, **self._state),  # type: ignore[misc]
-                self._duration,
-                self._solved,
-            )
+            abrupt_changes_of(f.values, self._duration, self._solved.tobytes(), *state)
             for f in self.functions
             if f.depends_on_time and not any(node.op == "call" for node in f.values.nodes)
         ]

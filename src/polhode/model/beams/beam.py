@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import ModelError, check_name, did_you_mean, message
+from polhode.model.beams.plane import BeamPlane
+from polhode.model.beams.pose import BeamPose, pose_of
 from polhode.model.beams.section import Section
 from polhode.model.beams.strains import MEASURES, MODES
 from polhode.model.constraints.constraint import Constraint
@@ -20,7 +22,6 @@ from polhode.model.mount import Mount, unit_quaternion
 from polhode.model.numbers import assign, direction, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD
-from polhode.quaternion import rotation_matrix
 from polhode.scalar import is_list, shown
 
 SIDEWAYS = 1e-6
@@ -84,7 +85,9 @@ class Beam:
     through   points of the world between the ends, one a node: a curved beam of straight elements; then `elements` is
               one more than their number
     elements  how many
-    up        direction of the z axis of the section, world axes
+    plane     the normal, world axes, of the plane that it stays in: its nodes move on planar joints, by two ways and an
+              angle, half as many as in space. What acts across the plane is borne, and moves nothing
+    up        direction of the z axis of the section, world axes: z unless given, or the normal of its plane
     damping   s: stresses grow by so many seconds times the rate of strain
     held      strains that constraints keep at 0: "elongation", "torsion", …; "all" for a rigid beam
     driven    strains given as functions of time, m, by name
@@ -101,7 +104,7 @@ class Beam:
     end: Any
     through: Sequence[Any] = ()
     elements: int = 8
-    up: Any = (0.0, 0.0, 1.0)
+    up: Any = None
     damping: float = 0.0
     held: Sequence[str] = ()
     driven: Mapping[str, Callable] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class Beam:
     follower: bool = False
     measure: str = "angle"
     mass: str = "half-bars"
+    plane: Any = None
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -143,7 +147,10 @@ class Beam:
             raise ModelError(message(f"{where}, measure", "unknown", repr(self.measure), " or ".join(MEASURES)))
         if self.mass not in MASSES:
             raise ModelError(message(f"{where}, mass", "unknown", shown(self.mass), " or ".join(MASSES)))
-        assign(self, held=held, up=direction(where, "up", self.up))
+        if self.plane is not None:
+            assign(self, plane=direction(where, "plane", self.plane))
+        up = (self.plane or (0.0, 0.0, 1.0)) if self.up is None else self.up
+        assign(self, held=held, up=direction(where, "up", up))
         for name in ("damping", "prestrain", "load", "follower"):
             assign(self, **{name: BeamElement.keys[name].checked(where, name, getattr(self, name))})
         check_strains(where, self.prestrain)
@@ -182,13 +189,6 @@ class BeamParts(NamedTuple):
     constraints: list[Constraint]
 
 
-class _Pose(NamedTuple):
-    """A frame in the world where all joints are at zero."""
-
-    R: np.ndarray
-    o: np.ndarray
-
-
 def beam_parts(beams: Iterable[Beam], bodies: Sequence[Body], joints: Sequence[Joint]) -> BeamParts:
     """The parts of beams on a machine of these bodies and joints."""
     found = BeamParts([], [], [], [])
@@ -208,9 +208,15 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
         if isinstance(end, BeamEnd) and end.body != WORLD and end.body not in known:
             fix = did_you_mean(end.body, known)
             raise ModelError(message(f"{where}, {side}", "unknown body", repr(end.body), "a body, or world", fix))
-    poses = {k: _pose_of(end.body, joints) for k, end in ends.items() if isinstance(end, BeamEnd)}
+    poses = {k: pose_of(end.body, joints) for k, end in ends.items() if isinstance(end, BeamEnd)}
     first, last = (_place(end, poses.get(k)) for k, end in ends.items())
     points = _points(where, beam, first, last)
+    plane = BeamPlane.of(where, beam.plane, points) if beam.plane is not None else None
+    if plane:
+        points = plane.flattened(points)
+        for k, pose in poses.items():
+            plane.check_end(f"{where}, {'end' if k else 'start'}", ends[k].joint, ends[k].axis, pose)
+            plane.check_body(f"{where}, {'end' if k else 'start'}", ends[k].body, joints)
     chords = np.diff(points, axis=0)
     lengths = np.sqrt(np.sum(chords**2, axis=1))
     if not np.min(lengths) > SHORT:
@@ -231,11 +237,16 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
         _axes(where, chord / size, np.array(plain(beam.up), dtype=float))
         for chord, size in zip(chords, lengths, strict=True)
     ]
-    frames = [axes[0], *(_between(a, b) for a, b in pairwise(axes)), axes[-1]]
+    if plane:
+        plane.check_sections(where, axes[0])
+    along = [plane.node_axes(chord / size) for chord, size in zip(chords, lengths, strict=True)] if plane else axes
+    between = plane.between if plane else _between
+    frames = [along[0], *(between(a, b) for a, b in pairwise(along)), along[-1]]
     for k, name in enumerate(beam.nodes):
         halves = [(axes[j], lengths[j], sign) for j, sign in ((k - 1, -1.0), (k, 1.0)) if 0 <= j < beam.elements]
         found.bodies.append(_node(name, beam, frames[k], halves))
-        found.joints.append(_joint(name, ends.get(k), poses.get(k), _Pose(frames[k], points[k])))
+        free = "planar" if plane else "free"
+        found.joints.append(_joint(name, ends.get(k), poses.get(k), BeamPose(frames[k], points[k]), free))
     section, elements = beam.section, list[BeamElement]()
     shape, size = section.outline
     for k in range(beam.elements):
@@ -259,15 +270,15 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
                 )
             )  # fmt: skip
     found.forces.extend(elements)
-    found.constraints.extend(_constraints(beam, elements))
+    found.constraints.extend(_constraints(beam, elements, plane.idle(where, beam.driven, axes[0]) if plane else ()))
 
 
-def _constraints(beam: Beam, elements: Sequence[BeamElement]) -> Iterable[Constraint]:
-    """A row for each strain of each element that is held or driven."""
+def _constraints(beam: Beam, elements: Sequence[BeamElement], idle: Sequence[str]) -> Iterable[Constraint]:
+    """A row for each strain of each element that is held or driven; idle: those that are 0 anyway."""
     rigid = set(beam.held) == set(MODES)
     for element in elements:
         for mode in MODES:
-            if mode not in beam.held and mode not in beam.driven:
+            if mode in idle or (mode not in beam.held and mode not in beam.driven):
                 continue
             data: dict[str, Any] = {
                 "body_a": element.body_a, "body_b": element.body_b, "orientation_a": element.orientation_a,
@@ -279,7 +290,7 @@ def _constraints(beam: Beam, elements: Sequence[BeamElement]) -> Iterable[Constr
             yield Constraint(f"{element.name}-{mode}", "beam-strain", data)
 
 
-def _place(end: Any, pose: _Pose | None) -> np.ndarray:
+def _place(end: Any, pose: BeamPose | None) -> np.ndarray:
     """Where an end is in the world."""
     if pose is None:
         return np.array(plain(end), dtype=float)
@@ -328,22 +339,10 @@ def _node(name: str, beam: Beam, frame: np.ndarray, halves: list[tuple[np.ndarra
     return combined(name, parts) if len(parts) > 1 else parts[0]
 
 
-def _joint(name: str, end: Any, body: _Pose | None, node: _Pose) -> Joint:
-    """The joint of a node: free, or that of an end on a body."""
+def _joint(name: str, end: Any, body: BeamPose | None, node: BeamPose, free: str) -> Joint:
+    """The joint of a node: that of an end on a body, or of a node that nothing holds."""
     if body is None or not isinstance(end, BeamEnd):
-        return Joint(name, "free", WORLD, name, position=node.o.tolist(), orientation=unit_quaternion(node.R))
+        return Joint(name, free, WORLD, name, position=node.o.tolist(), orientation=unit_quaternion(node.R))
     axis = (node.R.T @ body.R @ np.array(plain(end.axis), dtype=float)).tolist()
     turned = unit_quaternion(body.R.T @ node.R)
     return Joint(name, end.joint, end.body, name, axis=axis, position=plain(end.position), orientation=turned)
-
-
-def _pose_of(body: str, joints: Sequence[Joint]) -> _Pose:
-    """The frame of a body where all joints are at zero."""
-    if body == WORLD:
-        return _Pose(np.eye(3), np.zeros(3))
-    joint = next((joint for joint in joints if joint.child == body), None)
-    if joint is None:
-        raise ModelError(message(f"body '{body}'", "hangs on nothing", "no joint", "a joint with it as child"))
-    parent = _pose_of(joint.parent, joints)
-    R = np.asarray(rotation_matrix(np.array(plain(joint.orientation), dtype=float)))
-    return _Pose(parent.R @ R, parent.o + parent.R @ np.array(plain(joint.position), dtype=float))

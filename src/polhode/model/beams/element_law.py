@@ -14,7 +14,7 @@ from polhode.model.beams.strains import (
     second_order,
     with_second_order,
 )
-from polhode.scalar import Scalar, SharedFunction, Vec, dot, identity, where
+from polhode.scalar import Scalar, SharedFunction, Vec, dot, identity, is_zero, where
 
 
 class EndMotion(NamedTuple):
@@ -80,7 +80,8 @@ class ElementNumbers(NamedTuple):
 
 @cache
 def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
-    """What an element pulls its ends with, as a function that compiled code has once for all elements.
+    """What an element pulls its ends with, as a function that compiled code has once for all elements: for those in
+    space, and for those in a plane, where zeros fold.
 
         R_p (9), R_q (9), way from p to q (3), numbers (14), [motion (9)] -> force on q (3), couples on p and q (6)
 
@@ -93,14 +94,14 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
         loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
         past = where(line.leaning > BENT[sine], 0.0, nan)  # no value: a run ends there
-        return Vec([x + past for part in line.wrenches(loads) for x in part])
+        return Vec([x if is_zero(x) else x + past for part in line.wrenches(loads) for x in part])
 
-    return SharedFunction("beam element", function)
+    return SharedFunction("beam element", function, folds=True)
 
 
 @cache
 def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
-    """Stiffness and damping of an element, as a function that compiled code has once for all elements.
+    """Stiffness and damping of an element, as a function that compiled code has once for all elements, as `pull`.
 
         R_p (9), R_q (9), way from p to q (3), numbers (14) -> K (45) [D (45)], by rows up to the diagonal
 
@@ -125,7 +126,7 @@ def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
                 K[k] = K[k] + tension * (float(i == j) - t[i] * t[j])
         return Vec([*K, *D])
 
-    return SharedFunction("stiffness of a beam element", function)
+    return SharedFunction("stiffness of a beam element", function, folds=True)
 
 
 def _law(numbers: Vec) -> ElementNumbers:

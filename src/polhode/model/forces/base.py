@@ -288,6 +288,12 @@ class ForceElement:
         """The size of a strain that is large, in its unit."""
         return 1.0
 
+    @property
+    def error_length(self) -> Scalar | None:
+        """The length, m, that errors of the places of its bodies are to be small against, in runs whose steps are
+        controlled: that of a beam element, whose strains are parts of it. None: they count as all others do."""
+        return None
+
     def unloaded(self, prestrain: Sequence[float] | None = None) -> Self:
         """The element without its distributed load; prestrain: the strains at which it bears nothing, its own unless
         given."""

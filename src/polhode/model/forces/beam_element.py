@@ -146,6 +146,11 @@ class BeamElement(ForceElement):
         """Its length."""
         return self.length
 
+    @property
+    def error_length(self) -> Scalar:
+        """Its length: an error of that size would be a strain of 1."""
+        return self.length
+
     def unloaded(self, prestrain: Sequence[float] | None = None) -> "BeamElement":
         """The element without its load; prestrain: its own unless given."""
         return replace(self, load=(0.0, 0.0, 0.0), prestrain=self.prestrain if prestrain is None else tuple(prestrain))

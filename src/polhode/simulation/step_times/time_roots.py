@@ -128,6 +128,19 @@ def abrupt_changes(
 
 
 @lru_cache(maxsize=64)
+def abrupt_changes_of(graph: Graph, duration: float, known: bytes, q: bytes, v: bytes) -> np.ndarray:
+    """`abrupt_changes` of the values of a graph of (t, q, v), at a state that is frozen: found once.
+
+    known, q, v  the bytes of floats
+    """
+    state = {name: np.frombuffer(x) for name, x in (("q", q), ("v", v))}
+    found = abrupt_changes(lambda t: evaluate(graph, t=t, **state), duration, np.frombuffer(known))
+    found = found.copy()
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=64)
 def smooth_pieces(graph: Graph, duration: float, sizes: tuple[int, int]) -> int | None:
     """The fewest equal pieces of a run on which functions of time alone are smooth; None: more than those tried.
 

@@ -51,8 +51,8 @@ class BenchQuantity:
 QUANTITIES = {
     "inverse": BenchQuantity("inverse", "inverse_dynamics", 3, 500),
     "forward": BenchQuantity("forward", "forward_dynamics", 3, 500),
-    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 100),
-    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 38),
+    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 200),
+    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 50),
     "derivatives": BenchQuantity("derivatives", "forward_dynamics_derivatives", 3, 50),
     "regressor": BenchQuantity("torque regressor", "torque_regressor", 3, 50),
     "jacobian": BenchQuantity("local Jacobian", "jacobian", 1, 100, of_body=True),

@@ -1,7 +1,7 @@
 """The summary of many runs: means, quantiles, extremes, failures, and the errors of these estimates.
 
-Runs are read some at a time; no array is ever whole in memory, however many runs there are. Runs that were refused,
-quarantined or did not end well count as failures, and their samples as far as they go.
+Runs are read some at a time; no array above ROOM is ever whole in memory, however many runs there are. Runs that were
+refused, quarantined or did not end well count as failures, and their samples as far as they go.
 """
 
 import json
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 TOGETHER = 4096
-"""Runs that are read at a time."""
+"""Runs whose moments are taken at a time."""
 
 ROOM = 128 * 2**20
-"""Bytes that the columns of one pass for quantiles may take."""
+"""Bytes that are read at a time, and that the columns of one pass for quantiles may take. Zarr takes some milliseconds
+for a read, however small: read in parts of `TOGETHER` runs, three times each, a study of 32,768 runs of a free body
+took 0.4 s for what takes 0.05 s at once."""
 
 PASSES = 16
 """Passes over the runs for the quantiles of one array; where more would be needed, fewer runs are read."""
@@ -101,7 +103,7 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
     notes: dict[str, Any] = {}
     points = _points(data.sizes["run"])
     for name in (*series, *names):
-        array = data[name]
+        array = _at_hand(data[name])
         axes, sizes = array.dims[1:], array.shape[1:]
         moments, steps = _moments(array, points if name in names else [])
         shaped = {"mean": moments.mean, "deviation": moments.deviation, "low": moments.low, "high": moments.high}
@@ -196,9 +198,19 @@ def _points(runs: int) -> list[int]:
     return [*found, runs]
 
 
+def _at_hand(array: "xr.DataArray") -> "xr.DataArray":
+    """An array that is read several times, in memory if there is room."""
+    return array.copy(data=array.values) if array.nbytes <= ROOM else array
+
+
 def _parts(array: "xr.DataArray") -> Iterator[np.ndarray]:
-    for first in range(0, array.sizes["run"], TOGETHER):
-        yield np.asarray(array[first : first + TOGETHER].values)
+    """The runs, TOGETHER of them at a time."""
+    runs = array.sizes["run"]
+    several = max(1, ROOM // max(1, TOGETHER * array.nbytes // max(runs, 1))) * TOGETHER
+    for begin in range(0, runs, several):
+        read = np.asarray(array[begin : begin + several].values)
+        for first in range(0, len(read), TOGETHER):
+            yield read[first : first + TOGETHER]
 
 
 def _moments(array: "xr.DataArray", points: list[int]) -> tuple[RunningMoments, list[RunningMoments]]:

@@ -30,7 +30,7 @@ from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, 
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
-from polhode.scalar import Loops, Scalar, Vec, cross, dot, identity, outer, trace
+from polhode.scalar import Loops, Scalar, Vec, cross, dot, identity, is_zero, outer, trace
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Inertia, Twist, joined
 
 
@@ -267,6 +267,20 @@ class DerivativePasses:
             M.mirror()
         for matrix, name, given in zip((self.dq, self.dv), ("slope_q", "slope_v"), slopes or (), strict=False):
             matrix.add(name, -self.sign * given, places.order)
+
+    def filled(self, slopes: tuple[Vec, Vec] | None) -> list[list[bool]]:
+        """For each place of ∂τ/∂q and ∂τ/∂v whether one of them may hold something: where one velocity carries the
+        other, or given derivatives do."""
+        carries: list[set[int]] = []  # for each velocity, in the order of the slots, those that carry it and itself
+        of_element: list[set[int]] = []
+        for e in self.tree.elements:
+            own = {*range(len(carries), len(carries) + len(e.v))}
+            of_element.append(own if e.parent == GROUND else own | of_element[e.parent])
+            carries += [of_element[-1]] * len(e.v)
+        order = self.places.order
+        given = [[any(not is_zero(x[a][b]) for x in slopes or ()) for b in order] for a in order]
+        pairs = range(self.n)
+        return [[b in carries[a] or a in carries[b] or given[a][b] for b in pairs] for a in pairs]
 
     def _below(self, S: Twist, x: TangentMotion, y: TangentForce, d: Vec) -> tuple[Scalar, Scalar]:
         """∂τ_b/∂q_a and ∂τ_b/∂v_a."""

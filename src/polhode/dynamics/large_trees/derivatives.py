@@ -82,8 +82,9 @@ def forward_derivatives(
         p.responses()
         p.pairs(None, slopes)
         inverse.rows.mirror()
+        filled = p.filled(slopes)
         for out, matrix in zip(outs[:2], (p.dq, p.dv), strict=True):
-            inverse.rows.times(matrix, out, p.places.order)
+            inverse.rows.times(matrix, out, p.places.order, filled)
         inverse.rows.deliver(outs[2], p.places.order)
     return _squares(r.results(), tree.nv)
 

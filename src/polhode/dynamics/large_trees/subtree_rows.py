@@ -162,37 +162,44 @@ class Matrix:
         for (a, b), value in zip(cells, values, strict=True):
             self[i * TILE + a, j * TILE + b] = -value if skew else value
 
-    def times(self, right: "Matrix", out: Any, order: Sequence[int]) -> None:
-        """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`."""
+    def times(self, right: "Matrix", out: Any, order: Sequence[int], filled: Sequence[Sequence[bool]]) -> None:
+        """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`.
+
+        filled  for each place of the other matrix whether it may hold something else than 0
+        """
         n, r, lines = self.n, self.r, TILE // 2
         found = None if list(order) == sorted(order) else Matrix(r, "found", n)
         place = (found.memory, found.width) if found else (out, n)
+        spans = ColumnSpans.of(r, filled)
         for i in r.range(n // lines):
-            self._product_rows(right, place, i * lines, lines)
+            self._product_rows(right, place, i * lines, lines, spans)
         if rest := n % lines:
-            self._product_rows(right, place, n - rest, rest)
+            self._product_rows(right, place, n - rest, rest, spans)
         if found:
             found.deliver(out, order)
 
-    def _product_rows(self, right: "Matrix", place: tuple[Any, int], first: Any, lines: int) -> None:
-        """Some rows of a product, a tile of the other matrix after the other."""
+    def _product_rows(
+        self, right: "Matrix", place: tuple[Any, int], first: Any, lines: int, spans: "ColumnSpans"
+    ) -> None:
+        """Some rows of a product, a tile of the other matrix after the other, where that holds something."""
         (out, stride), tiles, rest = place, self.n // TILE, self.n % TILE
 
-        def add(k: Any, count: int, start: bool) -> None:
-            for j in self.r.together(self.n):
+        def add(k: Any, count: int, columns: tuple[Any, Any] | None = None) -> None:
+            for j in self.r.together(*columns) if columns else self.r.together(self.n):
                 terms = [right[k * TILE + m, j] for m in range(count)]
                 for a in range(lines):
-                    total = 0.0 if start else out[(first + a) * stride + j]
+                    total = out[(first + a) * stride + j] if columns else 0.0
                     for m, term in enumerate(terms):
                         total = total + self[first + a, k * TILE + m] * term
                     out[(first + a) * stride + j] = total
 
-        if tiles:
-            add(0, TILE, start=True)
+        add(0, TILE if tiles else rest)
         for k in self.r.range(1, tiles):
-            add(k, TILE, start=False)
-        if rest:
-            add(tiles, rest, start=not tiles)
+            for columns in spans.at(k):
+                add(k, TILE, columns)
+        if rest and tiles:
+            for columns in spans.last():
+                add(tiles, rest, columns)
 
     def add(self, name: str, values: Vec, order: Sequence[int]) -> None:
         """Add a matrix in the order of v."""
@@ -213,6 +220,46 @@ class Matrix:
             for first, last, shift in runs:
                 for j in r.together(first, last):
                     out[rows.at(i) + j + shift] = self[i, j]
+
+
+class ColumnSpans:
+    """For each tile of rows of a matrix the columns that hold something, in one or two spans of whole tiles.
+
+    Trees whose branches know nothing of each other have many zeros: of derivatives of the bench's humanoid 47 %.
+    """
+
+    def __init__(self, r: Loops, n: int, spans: Sequence[tuple[int, int, int]]) -> None:
+        """spans: for each tile the end of the first span, the start and the end of the second."""
+        self.n, self.spans, self.whole = n, spans, all(head == n for head, _, _ in spans)
+        names, columns = ("head", "tail", "tail_end"), zip(*spans, strict=True)
+        tables = zip(names, columns, strict=True)
+        self.tables = [] if self.whole else [r.lookup(name, values) for name, values in tables]
+
+    @classmethod
+    def of(cls, r: Loops, filled: Sequence[Sequence[bool]]) -> "ColumnSpans":
+        """Those of a matrix: for each place, whether it may hold something. The widest gap lies between the spans."""
+        n, found = len(filled), list[tuple[int, int, int]]()
+        for first in range(0, n, TILE):
+            rows = filled[first : first + TILE]
+            there = [c for c in range(0, n, TILE) if any(any(row[c : c + TILE]) for row in rows)]
+            ends = [0, *(min(n, c + TILE) for c in there)]
+            gap, k = max(
+                ((start - end, k) for k, (start, end) in enumerate(zip(there, ends, strict=False))), default=(0, 0)
+            )
+            found.append((ends[k], there[k], ends[-1]) if gap else (ends[-1], n, n))
+        return cls(r, n, found)
+
+    def at(self, k: Any) -> list[tuple[Any, Any]]:
+        """The spans of the columns of tile k."""
+        if self.whole:
+            return [(0, self.n)]
+        head, tail, end = self.tables
+        return [(0, head.at(k)), (tail.at(k), end.at(k))]
+
+    def last(self) -> list[tuple[Any, Any]]:
+        """The spans of the columns of the last tile."""
+        head, tail, end = self.spans[-1]
+        return [span for span in ((0, head), (tail, end)) if span[0] < span[1]]
 
 
 def runs_of(order: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -246,8 +246,17 @@ def test_what_is_no_section_material_or_end_is_told(make, said):
         ("{shape: circle, diameter: 6 kg}", "", "sections.rod.diameter: a unit of another dimension"),
         ("{axial: 200 GPa, mass: 1}", "", "sections.rod.axial: a unit of another dimension"),
         ("{shape: circle, diameter: 6 mm}", ", load: [0, 0, -3 N]", "beams.b.load.2: a unit of another dimension"),
-        ("{shape: circle, diameter: 6 mm}", ", damping: -1", "beam 'b', damping: out of range"),
-        ("{shape: circle, diameter: 6 mm}", ", up: [1, 0, 0]", "beam 'b', up: along the beam"),
+        ("{shape: circle, diameter: 6 mm}", ", damping: -1", "beams.b.damping: out of range"),
+        ("{shape: circle, diameter: 6 mm}", ", up: [1, 0, 0]", r"b.yaml:3, beams.b.up: along the beam"),
+        (
+            "{shape: circle, diameter: 6 mm}",
+            ", lod: 3",
+            r"beams.b.lod: an unknown key(.|\n)*one of section.*(.|\n)*'load'",
+        ),
+        ("{shape: circle, diameter: 6 mm}", ", elements: 1.5", "beams.b.elements: not a whole number"),
+        ("{shape: circle, diameter: 6 mm}", ", held: [stretch]", "beams.b.held: no such strain"),
+        ("{shape: circle, diametre: 6 mm}", "", r"sections.rod.diametre: an unknown key(.|\n)*'diameter'"),
+        ("{shape: oval, diameter: 6 mm}", "", r"b.yaml:2, sections.rod.shape: unknown"),
     ],
 )
 def test_files_are_told_by_place(tmp_path, section, beam, said):

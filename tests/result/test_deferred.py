@@ -86,3 +86,15 @@ def test_a_model_with_functions_is_observed_at_once(counted):
     model = ph.Model("bead", bodies=bodies, joints=[ph.Joint("free", "free", "world", "bob")], constraints=[wire])
     ph.simulate(model, duration=0.01, verify=False)
     assert any("multiplier" in call for call in counted)
+
+
+def test_what_is_written_to_a_run_does_not_reach_what_is_read_later(four_bar):
+    """Reactions are those of the motion, also of a Dataset whose coordinates were changed before they were read."""
+    asked = {"duration": 0.1, "samples": 5, "verify": False}
+    wanted, run = ph.simulate(four_bar, **asked).load(), ph.simulate(four_bar, **asked)
+    kept = run.copy(deep=True)
+    for name in ("q", "v"):
+        run[name].values[...] = 7.0
+    for name in NAMES:
+        np.testing.assert_array_equal(run[name], wanted[name])
+        np.testing.assert_array_equal(kept[name], wanted[name])

@@ -66,7 +66,10 @@ class ConstraintMonitor:
     def deferred(
         self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
     ) -> dict[str, np.ndarray | DeferredArray]:
-        """The wanted variables, of which those that no grade needs are computed when they are read."""
+        """The wanted variables, of which those that no grade needs are computed when they are read.
+
+        They are those of the samples as they are now: a Dataset may be written to before it is read.
+        """
         system, n = self.system, len(arrays["time"])
         k, m, joints = len(system.constraint_names), len(system.connection_names), len(system.model.joints)
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
@@ -81,10 +84,11 @@ class ConstraintMonitor:
             "joint_torque": ((n, joints, 3), float),
         }
         found: dict[str, np.ndarray | DeferredArray] = {}
+        kept = {name: arrays[name].copy() for name in ("time", "q", "v")}, tau.copy()
         for names in (FORCES, STRENGTH, JOINTS):
             asked = [name for name in names if name in wanted and (name in JOINTS or k)]
             asked = [name for name in asked if m or not name.startswith("reaction")]
-            group = DeferredGroup(partial(self, arrays, tau, asked))
+            group = DeferredGroup(partial(self, *kept, asked))
             found |= {name: DeferredArray(group, name, *shapes[name]) for name in asked}
         return self(arrays, tau, [name for name in wanted if name in VIOLATIONS]) | found
 

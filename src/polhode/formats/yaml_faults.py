@@ -3,12 +3,13 @@
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats import schema
+from polhode.formats.beam_entries import BeamEndEntry
 from polhode.formats.document import Document, Path_
 from polhode.formats.file_values import short
 from polhode.model.joints.registry import JOINTS
@@ -21,6 +22,8 @@ KINDS = {
     "list_type": ("not a list", "numbers in brackets, as in [1, 2, 3]"),
     "bool_type": ("neither true nor false", "true or false"),
     "string_type": ("not text", "text"),
+    "int_type": ("not a whole number", "a whole number, as 8"),
+    "int_from_float": ("not a whole number", "a whole number, as 8"),
 }
 """Faults of type, by pydantic's name: what is wrong, and what is expected."""
 GROUPS = {
@@ -28,6 +31,9 @@ GROUPS = {
     "joint": "joints",
     "force": "forces",
     "constraint": "constraints",
+    "beam": "beams",
+    "section": "sections",
+    "modal body": "modal",
 }
 """The groups of a file, by how errors of records begin."""
 
@@ -92,7 +98,13 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
         kind = data["joints"][path[1]].get("type")
         own = schema.own_keys(JOINTS[kind]) if isinstance(kind, str) and kind in JOINTS else []
         return {name: entries.joint.model_fields[name] for name in (*schema.JointEntry.model_fields, *own)}
-    return schema.Euler.model_fields if path[-1] == "euler" else {}
+    if path[-1] == "euler":
+        return schema.Euler.model_fields
+    if len(path) == 3 and path[0] == "beams" and path[2] in ("start", "end"):
+        return BeamEndEntry.model_fields
+    group = entries.model.model_fields.get(path[0])
+    kinds = [kind for kind in get_args(group.annotation) if hasattr(kind, "model_fields")] if group else []
+    return kinds[0].model_fields if kinds and len(path) == 2 else {}
 
 
 class LocatedFaults:
@@ -138,7 +150,7 @@ class LocatedFaults:
 
 def _relocate(document: Document, path: Path_, text: str) -> str:
     """ "body 'arm', mass: …" becomes "arm.yaml:7, bodies.arm.mass: …"."""
-    head = re.match(r"(body|joint|force|constraint) '(.*?)'(?:, (\w+))?: ", text)
+    head = re.match(r"(body|joint|force|constraint|beam|section|modal body) '(.*?)'(?:, (\w+))?: ", text)
     if head:
         kind, name, key = head.groups()
         path = (GROUPS[kind], name, key) if key else (GROUPS[kind], name)

@@ -16,8 +16,8 @@ class DeferredGroup:
 
     def values(self) -> Mapping[str, np.ndarray]:
         """All arrays."""
-        if self._function is not None:
-            self._found, self._function = self._function(), None
+        if (function := self._function) is not None:  # of two threads both may compute it, and find the same
+            self._found, self._function = function(), None
         return self._found
 
 

@@ -137,10 +137,10 @@ class Beam:
         if not isinstance(self.driven, Mapping) or not all(map(callable, self.driven.values())):
             expected = "functions of time by the names of strains, as {'elongation': lambda t: 0.01 * t}"
             raise ModelError(message(f"{where}, driven", "not functions by name", shown(self.driven), expected))
-        for mode in (*held, *self.driven):
-            if mode not in MODES:
-                fix = did_you_mean(mode, MODES)
-                raise ModelError(message(f"{where}, strains", "no such strain", repr(mode), ", ".join(MODES), fix))
+        for key, modes in (("held", held), ("driven", self.driven)):
+            if unknown := [mode for mode in modes if mode not in MODES]:
+                place, fix = f"{where}, {key}", did_you_mean(unknown[0], MODES)
+                raise ModelError(message(place, "no such strain", shown(unknown[0]), ", ".join(MODES), fix))
         if twice := set(held) & set(self.driven):
             raise ModelError(message(where, "a strain both held and driven", ", ".join(sorted(twice)), "one of both"))
         if self.measure not in MEASURES:

@@ -102,7 +102,7 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
         return schema.Euler.model_fields
     if len(path) == 3 and path[0] == "beams" and path[2] in ("start", "end"):
         return BeamEndEntry.model_fields
-    group = entries.model.model_fields.get(path[0])
+    group = entries.model.model_fields.get(str(path[0]))
     kinds = [kind for kind in get_args(group.annotation) if hasattr(kind, "model_fields")] if group else []
     return kinds[0].model_fields if kinds and len(path) == 2 else {}
 

@@ -223,11 +223,8 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
         k = int(np.argmin(lengths))
         raise ModelError(message(where, "no length", f"{lengths[k]:g} m between nodes {k} and {k + 1}", "above 0"))
     if not -plain(beam.prestrain[0]) < np.min(lengths):
-        found, expected = (
-            f"{shown(beam.prestrain[0])} m",
-            f"above {-np.min(lengths):g} m, minus the length of an element",
-        )
-        raise ModelError(message(f"{where}, prestrain", "shorter than nothing", found, expected))
+        given, expected = f"{shown(beam.prestrain[0])} m", f"above {-np.min(lengths):g} m: elements have a length"
+        raise ModelError(message(f"{where}, prestrain", "shorter than nothing", given, expected))
     turns = np.sum(chords[1:] * chords[:-1], axis=1) / (lengths[1:] * lengths[:-1])
     if np.min(turns, initial=1.0) < BACK:
         k = int(np.argmin(turns)) + 1

@@ -74,8 +74,13 @@ class _Memory:
 
     def load(self, k: int, truth: bool = False) -> str:
         """The value of a node; a condition lies there as 1 or 0."""
-        body, place = self.body, self._place(self.division.slot[k])
-        value = body.put(f"load {body.real}, ptr {place}, align {self.align}")
+        body, real = self.body, self.body.real
+        body.count += 2  # two instructions at once: there is none that texts have more of
+        place, value = f"%{body.count - 1}", f"%{body.count}"
+        body.lines.append(
+            f"  {place} = getelementptr {real}, ptr {self.at}, i64 {self.division.slot[k]}\n"
+            f"  {value} = load {real}, ptr {place}, align {self.align}"
+        )
         return body.put(f"fcmp une {body.real} {value}, {body.real_constant(0.0)}") if truth else value
 
     def store(self, k: int, value: str, truth: bool = False) -> None:

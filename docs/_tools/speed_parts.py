@@ -1,4 +1,5 @@
-"""The numbers of docs/performance.md, from benchmarks/speed.json and benchmarks/gpu_sweep.json: `make generated` writes them.
+"""The numbers of docs/performance.md, from benchmarks/speed.json and benchmarks/gpu_sweep.json: `make generated` writes them,
+and in paper/paper.md what was measured when.
 
 In the page they stand between marks, `<!-- speed: NAME … -->` and `<!-- end -->`. A measurement that a part needs and the file has
 not ends the making, by name: no number stays that was not measured.
@@ -12,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/performance.md"
+PAPER = ROOT / "paper/paper.md"
 SPEED, SWEEP = ROOT / "benchmarks/speed.json", ROOT / "benchmarks/gpu_sweep.json"
 MARKED = re.compile(r"(<!-- speed: (\w+)[^>]*-->\n).*?(\n<!-- end -->)", re.S)
 RUNS = {"stewart-platform": "Stewart platform", "n-four-bar-40": "forty four-bars"}
@@ -187,3 +189,16 @@ def performance_page() -> str:
     """docs/performance.md as it must be."""
     speed, sweep = (json.loads(path.read_text(encoding="utf-8")) for path in (SPEED, SWEEP))
     return page(PAGE.read_text(encoding="utf-8"), speed, sweep)
+
+
+def paper(text: str, speed: Data) -> str:
+    """The paper with the peer, the processor and the date of the speeds that its figure shows."""
+    made = f"relative to Pinocchio {speed['versions']['pinocchio'].rpartition('.')[0]} (wheels, one core of an {speed['machine']['cpu']}, {speed['date']};"
+    found, count = re.subn(r"relative to Pinocchio [^(]*\(wheels, one core of an? [^;]*;", made, text)
+    assert count == 1, "the caption of the speeds in paper/paper.md"
+    return found
+
+
+def paper_page() -> str:
+    """paper/paper.md as it must be."""
+    return paper(PAPER.read_text(encoding="utf-8"), json.loads(SPEED.read_text(encoding="utf-8")))

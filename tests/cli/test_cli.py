@@ -23,6 +23,19 @@ def test_help_names_the_commands_and_loads_nothing_heavy():
     assert "compare" in run("--help").output
 
 
+def test_the_help_has_every_command_once_with_its_whole_text():
+    told = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    for name, command in main.commands.items():
+        assert len(re.findall(rf"^  {name} +{re.escape(command.short_help)}$", told, re.M)) == 1, name
+    assert "..." not in told.partition("Motions:")[2]
+
+
+def test_the_package_can_be_run_as_a_module():
+    command = [sys.executable, "-m", "polhode", "--version"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == f"polhode, version {ph.__version__}"
+
+
 def test_importing_the_package_is_light():
     code = "import sys, polhode; print(sorted({'numpy', 'scipy', 'sympy', 'matplotlib'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

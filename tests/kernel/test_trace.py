@@ -399,6 +399,14 @@ def test_whole_powers_are_products():
     assert graph.operations == {"mul": 4, "div": 1}
 
 
+def test_powers_of_halves_have_a_square_root():
+    graph = trace(lambda x: vec(x**0.5, x**1.5, x ** np.float64(-2.5)), x=())
+    assert_close(evaluate(graph, x=1.7), [1.7**0.5, 1.7**1.5, 1.7**-2.5])
+    assert graph.operations == {"sqrt": 1, "mul": 3, "div": 1}
+    with pytest.raises(ph.CompileError, match=r"exponent 0\.3[\s\S]*halves[\s\S]*exp\(n \* log"):
+        trace(lambda x: x**0.3, x=())
+
+
 def test_a_hundred_thousand_operations_in_one_chain():
     def function(x, y):
         for _ in range(25_000):
@@ -491,7 +499,7 @@ def choose(x):
         (lambda x: [1, 2][x], ["no value yet", "index"]),
         (lambda x: x * np.ones(3), ["an array (3,)", "Vec"]),
         (lambda x: x + (x > 0), ["condition", "where(condition, 1.0, 0.0)"]),
-        (lambda x: x**0.5, ["exponent 0.5", "sqrt"]),
+        (lambda x: x**0.3, ["exponent 0.3", "halves"]),
         (lambda x: where(x < 1, x, "no"), ["`where` cannot choose", "str"]),
         (lambda x: {"a": [x, "text"]}, [", a", "not a number", "'text'"]),
         (lambda x: [[x, x], [x]], ["several lengths", "(1,)"]),

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import polhode as ph
 import speed_parts
 
 
@@ -51,6 +52,21 @@ def test_first_runs_are_told_where_they_were_measured(measured, text):
 def test_a_page_without_its_marks_is_refused(measured, text):
     with pytest.raises(AssertionError, match="the marks"):
         speed_parts.page(text.replace("<!-- speed: slow", "<!-- "), *measured)
+
+
+def test_the_paper_tells_when_its_speeds_were_measured(measured):
+    text = speed_parts.PAPER.read_text(encoding="utf-8")
+    speed = {**measured[0], "date": "2031-01-02", "versions": {"pinocchio": "5.6.7"}}
+    assert "relative to Pinocchio 5.6 (wheels" in speed_parts.paper(text, speed)
+    assert "2031-01-02; above 1" in speed_parts.paper(text, speed)
+    with pytest.raises(AssertionError, match="caption"):
+        speed_parts.paper("no figure", speed)
+
+
+def test_the_paper_counts_what_there_is():
+    text = speed_parts.PAPER.read_text(encoding="utf-8")
+    assert f"by {len(ph.methods)} methods of integration" in text
+    assert "all 329 numbered equations" in text
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ FILES: dict[Path, Callable[[], str]] = {
     SYSTEM: system_page,
     index.PAGE: index.render,
     speed_parts.PAGE: speed_parts.performance_page,
+    speed_parts.PAPER: speed_parts.paper_page,
 }
 """The text that each generated file must have."""
 

@@ -28,6 +28,12 @@ from polhode.errors import PolhodeError, PolhodeWarning
 class Commands(click.Group):
     """The commands; an error of ours ends with its message and exit code 2, not with a traceback."""
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in the help, by what they are for; their texts whole."""
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{command.name:{WIDEST_NAME}}", command.short_help or "") for command in group])
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
@@ -68,7 +74,7 @@ Rigid multibody dynamics in unit quaternions (Euler parameters). Where to start:
 
   polhode run                    Dzhanibekov's T-handle: its motion, graded, with a report page
   polhode models                 the bundled models; polhode info MODEL tells more of one
-  polhode run double-pendulum    the motion of a model, or of your own file (.yaml, .urdf, .sdf, .xml)
+  polhode run double-pendulum    the motion of a model, or of your own file: .yaml, .urdf, .sdf, .xml, .usd
   polhode plot double-pendulum-run energies
   polhode --help                 all commands; polhode COMMAND --help the options of one"""
 """What is printed where no command is given."""
@@ -100,5 +106,18 @@ def main(context: click.Context) -> None:
         click.echo(START)
 
 
-for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench, *LISTS, completion, manual):
-    main.add_command(command)
+GROUPS = {
+    "Motions": (run, sweep, modes),
+    "Pictures": (plot, animate, draw),
+    "Models and equations": (info, equations, compare),
+    "What there is": LISTS,
+    "The program itself": (bench, completion, manual),
+}
+"""The commands, by what they are for."""
+
+WIDEST_NAME = max(len(str(command.name)) for group in GROUPS.values() for command in group)
+"""Columns of the names in the help."""
+
+for group in GROUPS.values():
+    for command in group:
+        main.add_command(command)

@@ -26,7 +26,7 @@ class Size(click.ParamType):
         return value if found is None else (int(found[1]), int(found[2]))
 
 
-@click.command()
+@click.command(short_help="Show a run in motion: a page for a browser, or a film.")
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @output(
     "The moving picture: .html, .mp4 or .gif; .png: an instant.  [default: RUN.html beside the run]",

@@ -8,7 +8,7 @@ from polhode.cli.options import output
 from polhode.cli.progress import progress_of
 
 
-@click.command()
+@click.command(short_help="Race our kernels against the libraries that are installed.")
 @click.option("--model", "models", multiple=True, help="Only this machine; may be repeated.  [default: all]")
 @click.option(
     "--quantity",

@@ -11,7 +11,7 @@ from polhode.cli.options import OVERWRITE, NumberList, Seconds, output
 from polhode.cli.progress import progress_of
 
 
-@click.command()
+@click.command(short_help="Compare all published forms on one motion.")
 @click.option(
     "--inertia",
     type=NumberList(3, 9, unit="kg m2"),

@@ -108,7 +108,7 @@ def _literal(text: str) -> str:
     return "".join(f"[{x}]" if x in "*?[" else x for x in text)
 
 
-@click.command()
+@click.command(short_help="Print the script by which a shell completes commands.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print the script that lets SHELL complete commands, options, and names of models, methods, plots and files.

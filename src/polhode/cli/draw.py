@@ -31,7 +31,7 @@ class Values(click.ParamType):
         return tuple(found)
 
 
-@click.command()
+@click.command(short_help="Draw angles, or the joints of a model, as cans in series.")
 @click.argument("what", shell_complete=models)
 @click.option(
     "--at",

@@ -9,7 +9,7 @@ from polhode.cli.options import loaded, loading, overwriting
 from polhode.errors import InputError, message
 
 
-@click.command()
+@click.command(short_help="Write the equations of motion of a model.")
 @click.argument("source", metavar="MODEL", shell_complete=models)
 @click.option("--latex", "kind", flag_value="latex", help="Print a LaTeX document.")
 @click.option("--markdown", "kind", flag_value="markdown", default=True, help="Print a Markdown page.  [default]")

@@ -9,7 +9,7 @@ from polhode.cli.completion import models
 from polhode.cli.options import loading
 
 
-@click.command()
+@click.command(short_help="Tell of a model: its tree, joints, masses, limits.")
 @click.argument("source", metavar="MODEL", shell_complete=models)
 @loading
 @click.option("--full", is_flag=True, help="Leave nothing out of long models.")

@@ -27,7 +27,7 @@ PIPED = 160
 """Columns where there is no terminal."""
 
 
-@click.command()
+@click.command(short_help="Bundled models: joints, freedoms, what each one is.")
 @click.option(
     "--pictures/--no-pictures",
     default=None,
@@ -52,7 +52,7 @@ def models(pictures: bool | None) -> None:
     )
 
 
-@click.command()
+@click.command(short_help="Methods of integration: family, order, steps, source.")
 def methods() -> None:
     """Methods of integration: family, order, how steps are chosen, source."""
     from polhode.integrate.methods import METHODS
@@ -66,7 +66,7 @@ def methods() -> None:
     _print(("method", "family", "order", "steps", "source"), rows, then)
 
 
-@click.command()
+@click.command(short_help="Published forms of the rotational equations.")
 def forms() -> None:
     """Published forms of the rotational equations: where each stands, and whether it has a multiplier."""
     from polhode.dynamics.single.forms import forms as table
@@ -75,7 +75,7 @@ def forms() -> None:
     _print(("form", "equation", "multiplier", "solution"), rows, "polhode compare --form FORM compares some")
 
 
-@click.command()
+@click.command(short_help="Types of constraints: the rows of each, and what it is.")
 def constraints() -> None:
     """Types of constraints: the rows of each, and what it is."""
     from polhode.model.constraints.registry import CONSTRAINTS
@@ -87,7 +87,7 @@ def constraints() -> None:
     _print(("type", "rows", "what it is"), rows, "a model file names one: constraints: {NAME: {type: TYPE, …}}")
 
 
-@click.command()
+@click.command(short_help="Kinds of plots, and what each one shows.")
 def plots() -> None:
     """Kinds of plots, and what each one shows."""
     from polhode.show.plots.kinds import KINDS, compare

@@ -13,7 +13,7 @@ WIDTH = 80
 """Columns of a page's text, whatever the terminal has."""
 
 
-@click.command()
+@click.command(short_help="Write manual pages.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),

@@ -55,7 +55,7 @@ class Speeds(click.ParamType):
             self.fail(f"{value!r} is not a speed such as 5, several such as 1,2,5, or 0:10:1", param, ctx)
 
 
-@click.command()
+@click.command(short_help="Find the modes of a model about a rest or a steady motion.")
 @click.argument("source", metavar="MODEL", shell_complete=models)
 @click.option(
     "--speed",

@@ -34,7 +34,7 @@ class PlotCommand(click.Command):
         return super(PlotCommand, shown).get_help(ctx)
 
 
-@click.command(cls=PlotCommand)
+@click.command(cls=PlotCommand, short_help="Draw runs: energies, joints, reactions and more.")
 @click.argument("what", nargs=-1, required=True, metavar="RUN… [KIND…]", shell_complete=runs_and_plots)
 @click.option("--body", default=None, help="Of {kinds}: which body.  [default: the first]")
 @click.option("--sequence", default=None, help="Of {kinds}: 313, 321, extrinsic-123, …  [default: 313]")

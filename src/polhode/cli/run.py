@@ -44,7 +44,7 @@ DRAWN = 20_000
 """Samples of a long run that its report is made of, about."""
 
 
-@click.command()
+@click.command(short_help="Follow the motion of a model, grade it, write a report.")
 @click.argument("source", default=DEFAULT, metavar="[MODEL]", shell_complete=models)
 @run_options
 @click.option(
@@ -69,7 +69,7 @@ DRAWN = 20_000
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.pass_context
 def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
-    """Follow the motion of MODEL: a file (.yaml, .urdf, .sdf, .xml) or a bundled name.
+    """Follow the motion of MODEL: a file (.yaml, .urdf, .sdf, .xml, .usd) or a bundled name.
 
     Writes run.nc, report.html and, if asked, run.csv into a folder, and tells how good the run is. Without MODEL it
     runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed on its way; 130 after Ctrl-C.

@@ -32,7 +32,7 @@ FAILED = 3
 """Exit code of a study of which no run came to its end."""
 
 
-@click.command()
+@click.command(short_help="Run a model many times, its numbers drawn anew each time.")
 @click.argument("source", required=False, metavar="[STUDY.yaml]", shell_complete=files(".yaml", ".yml"))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")

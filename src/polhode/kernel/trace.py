@@ -363,11 +363,14 @@ class Symbol:
         return self
 
     def __pow__(self, exponent: Any) -> Any:
-        """A whole power, by products."""
-        if not isinstance(exponent, NUMBERS) or not float(exponent).is_integer():
+        """A whole power, by products, or an odd number of halves, by a square root besides."""
+        if not isinstance(exponent, NUMBERS) or not float(2 * exponent).is_integer():
             found = f"the exponent {exponent!r}"
-            raise self.builder.error("not a whole power", found, "a whole number", "Use sqrt, or exp and log.")
-        power, square, n = Symbol(self.builder, self.builder.constant(1.0)), self, abs(int(exponent))
+            expected = "a whole number, or halves of one"
+            raise self.builder.error("neither a whole power nor halves", found, expected, "Use exp(n * log(x)).")
+        halves = abs(int(2 * exponent))
+        one = Symbol(self.builder, self.builder.constant(1.0))
+        power, square, n = self.sqrt() if halves % 2 else one, self, halves // 2
         while n:
             power, square, n = power * square if n % 2 else power, square * square, n // 2
         return 1.0 / power if exponent < 0 else power

@@ -55,7 +55,7 @@ FINER_STEPS, FINER_TOLERANCE = 2, 0.1
 
 TURNS, TRIES = 3, 5
 """The fewest runs of each contestant, and runs of a setting of which the least time decides whether it is chosen: by
-one alone the settings of a busy machine were chosen by chance."""
+one alone, settings were chosen by chance on a busy machine."""
 
 
 @dataclass(frozen=True)

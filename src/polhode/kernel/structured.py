@@ -127,9 +127,10 @@ def _recorded(
         values, arguments = iter(known), []
         for i, n in enumerate(lengths):
             own = [next(values) for _ in range(n)]
-            memory = r.input(f"x{i}", sum(value is None for value in own))
-            place = iter(range(n))
-            arguments.append(Vec([memory[next(place)] if value is None else value for value in own]))
+            given = [k for k, value in enumerate(own) if value is None]
+            memory = r.input(f"x{i}", len(given)) if given else ()
+            loaded = {k: memory[j] for j, k in enumerate(given)}
+            arguments.append(Vec([loaded.get(k, value) for k, value in enumerate(own)]))
         found = shared.function(*arguments)
         results = [_unit(x) if shared.folds else None for x in found]
         open_ = [x for x, value in zip(found, results, strict=True) if value is None]

@@ -241,16 +241,3 @@ def test_steps_have_the_bits_of_runs():
 def test_mistakes_are_told(values, error, words):
     with pytest.raises(error, match=f"(?s){words}"):
         ph.simulate(ph.load("double-pendulum"), parameters=values, **SHORT)
-
-
-def test_machines_of_one_structure_share_their_pace():
-    model = ph.load("four-bar")
-    paces = []
-    for mass in (0.5, 0.75):
-        run = Run(
-            Scenario.of(model.with_numbers({"bodies.crank.mass": mass}), None, None, None, RunOptions(duration=0.1))
-        )
-        run.follow()
-        paces.append(run.stepper.compiled.pace)
-    assert paces[0] is paces[1]
-    assert paces[0].states > 0

@@ -28,7 +28,6 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import BoundKernel, chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.lru_cache import LruCache
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
 from polhode.model.per_model_cache import once_each
@@ -112,18 +111,6 @@ class WatchedValues(NamedTuple):
     normals: np.ndarray
 
 
-class Pace:
-    """Step states a second, of the last block of the last run; 0 where there was none. It decides how many states one
-    block has, and nothing of what they are."""
-
-    def __init__(self) -> None:
-        self.states = 0.0
-
-
-_paces: LruCache[Pace] = LruCache(64)
-"""The paces of machines that differ in their numbers alone, by their structure: they run by the same kernels."""
-
-
 class CompiledRun:
     """A RunSpec, checked and ready to run."""
 
@@ -133,6 +120,7 @@ class CompiledRun:
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
+        self.pace = 0.0  # step states a second, of the last block of the last run
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
         """Why steps run in Python, one reason for each user function; empty: they are compiled."""
@@ -262,13 +250,6 @@ class CompiledRun:
             tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _loops_stages=False
         )
         return other
-
-    @cached_property
-    def pace(self) -> "Pace":
-        """How fast the last run of these kernels was."""
-        if self.inputs is None:
-            return Pace()
-        return _paces.get((self.inputs.text, self.spec.method.name, self.spec.fixed), Pace)
 
     @cached_property
     def inputs(self) -> NumberInputs | None:

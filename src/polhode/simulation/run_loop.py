@@ -143,7 +143,7 @@ class RunLoop:
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
-        pace = self.compiled.pace.states if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
+        pace = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
@@ -336,7 +336,7 @@ class RunLoop:
         found = run(table, settings, self.position.level)
         if self.watched:
             self.watched.write_records(self.position, self.ending)
-        self.compiled.pace.states = self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
+        self.compiled.pace = self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
         return found
 
     def _controlled(self, segment: Segment) -> Iterator[Samples]:

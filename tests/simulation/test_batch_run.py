@@ -216,3 +216,11 @@ def test_an_event_after_a_break_ends_a_lane_where_simulate_finds_it(name):
         assert found.accepted[k] == run.attrs["steps_taken"]
         assert np.isnan(found.q[k][np.linspace(0, 1, 6) > found.end[k]]).all()
     assert found.accepted[2] == 101
+
+
+@pytest.mark.parametrize(("duration", "step"), [(1e-4, 1e-6), (0.3, 0.1), (1.0, 1e-3)])
+def test_the_beginning_of_runs_that_is_all_of_them_ends_where_they_do(duration, step):
+    """A chunk is sized by ever longer beginnings, up to the whole: 100 × 1e-6 is not 1e-4, and that had no end."""
+    whole = equal_steps(duration, step, 1)
+    assert whole.beginning(1e9).end == whole.end
+    assert whole.beginning(1).end == step

@@ -95,10 +95,12 @@ class SampleTimes:
         return self.duration or self.end
 
     def beginning(self, steps: float = 100.0) -> "SampleTimes":
-        """The first so many steps, or with steps under control so many thousandths of the time."""
+        """The first so many steps, or with steps under control so many thousandths of the time; all end where they do."""
         if self.h:
-            count = min(steps, float(np.sum(self.counts)))
-            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]), duration=self.whole)
+            total = float(np.sum(self.counts))
+            count = min(steps, total)
+            end = self.end if count == total else count * self.h
+            return replace(self, times=np.array([0.0, end]), counts=np.array([count]), duration=self.whole)
         part = min(1.0, steps / 1000)
         return replace(self, times=np.array([0.0, self.end * part]), counts=np.ones(1), duration=self.whole)
 

@@ -95,7 +95,10 @@ class SampleTimes:
         return self.duration or self.end
 
     def beginning(self, steps: float = 100.0) -> "SampleTimes":
-        """The first so many steps, or with steps under control so many thousandths of the time; all end where they do."""
+        """The first so many steps, or with steps under control so many thousandths of the time.
+
+        All of them end where the whole does, to the last bit.
+        """
         if self.h:
             total = float(np.sum(self.counts))
             count = min(steps, total)

@@ -9,11 +9,14 @@ import pytest
 from scipy import stats
 
 import polhode as ph
-from polhode.ensemble.companions import ACCOMPANIED, enters_rows
+from polhode.ensemble.companions import ACCOMPANIED, enters_rows, errors
 from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
 from polhode.formats.overrides import overridden
+from polhode.result.error_estimate import Difference
+from polhode.simulation.batch.batch_records import BatchSamples
+from polhode.simulation.companion import FACTOR
 from run_cases import CART, PENDULUM
 from study_cases import OPTIONS, RUNS, same, samples, small
 
@@ -493,3 +496,33 @@ def test_the_final_value_of_a_run_that_was_stopped_is_where_it_ended():
     assert found["last"].values[1] == found["q_end"].values[1, 0] == pytest.approx(-0.5)
     assert found["rate"].values[1] == found["v_end"].values[1, 0]
     assert found["last"].values[0] == found["q"].values[0, -1, 0]
+
+
+@pytest.mark.parametrize("together", [2**18, 20])
+def test_errors_of_many_runs_are_those_of_each_alone(monkeypatch, together):
+    """Samples that one of a pair lacks do not count, quaternions have no sign, and another end is an error."""
+    monkeypatch.setattr("polhode.ensemble.companions.TOGETHER", together)
+    rng, model, n, times = np.random.default_rng(5), ph.load("free-body"), 40, 6
+
+    def batch(q, v):
+        q = (q + 1e-6 * rng.normal(size=q.shape)) * rng.choice([-1.0, 1.0], (n, times, 1))
+        q[:, :, :3] = abs(q[:, :, :3])
+        v, end, status = v + 1e-6 * rng.normal(size=v.shape), 1 + 1e-7 * rng.random(n), 1.0 * (rng.random(n) < 0.1)
+        late = rng.random((n, times)) < 0.1
+        q[late], v[late] = np.nan, np.nan
+        v[7, 3, 2] = np.nan
+        return BatchSamples(q, v, q[:, :, :0], status, end, q[:, 0], v[:, 0], status, status, status)
+
+    q, v = rng.normal(size=(n, times, model.nq)), 10 * rng.normal(size=(n, times, model.nv))
+    a, b = batch(q, v), batch(q, v)
+
+    def alone(k):
+        there = ~np.isnan(a.q[k]).any(axis=1) & ~np.isnan(b.q[k]).any(axis=1)
+        one, other = ({"q": x.q[k][there], "v": x.v[k][there]} for x in (a, b))
+        late = abs(a.end[k] - b.end[k]) / (1 + a.end[k])
+        worst = max(np.max(Difference(model)(one, other), initial=0.0), late)
+        return FACTOR * worst if a.status[k] == b.status[k] else np.inf
+
+    expected = [alone(k) for k in range(n)]
+    assert 0 < np.isinf(expected).sum() < n
+    np.testing.assert_array_equal(errors(model, a, b), expected)

@@ -63,6 +63,9 @@ LEAVES_ROWS = ("damping", "stiffness", "rest", "armature")
 COMPANION = 0x636F6D70
 """What makes the numbers by which runs are chosen independent of those that a study draws."""
 
+TOGETHER = 2**18
+"""Numbers of runs that are compared at a time: 2 MB of each of a few arrays."""
+
 
 def check_share(value: Any) -> float:
     """A share from 0 to 1, or an InputError."""
@@ -81,14 +84,16 @@ def accompanied(seed: int, share: float, first: int, last: int) -> np.ndarray:
 
 def errors(model: Model, runs: BatchSamples, companions: BatchSamples) -> np.ndarray:
     """The estimated error of each run (n,), the largest of its samples; infinite where the two ended differently."""
-    found = np.empty(len(runs.q))
-    for k in range(len(found)):
-        there = ~np.isnan(runs.q[k]).any(axis=1) & ~np.isnan(companions.q[k]).any(axis=1)
-        one, other = ({"q": x.q[k][there], "v": x.v[k][there]} for x in (runs, companions))
-        late = abs(runs.end[k] - companions.end[k]) / (1 + runs.end[k])
-        same = runs.status[k] == companions.status[k]
-        found[k] = FACTOR * max(np.max(Difference(model)(one, other), initial=0.0), late) if same else np.inf
-    return found
+    difference, worst = Difference(model), np.zeros(len(runs.q))
+    several = max(1, TOGETHER // max(1, runs.q[:1].size + runs.v[:1].size))
+    for first in range(0, len(worst), several):
+        few = slice(first, first + several)
+        there = ~np.isnan(runs.q[few]).any(axis=2) & ~np.isnan(companions.q[few]).any(axis=2)
+        states = (np.concatenate([x.q[few], x.v[few]], axis=2) for x in (runs, companions))
+        a, b = (np.ascontiguousarray(np.where(there[..., None], x, 0.0).swapaxes(1, 2)) for x in states)
+        worst[few] = np.max(difference.distances(a, b)[0], axis=1, initial=0.0)
+    late = abs(runs.end - companions.end) / (1 + runs.end)
+    return np.where(runs.status == companions.status, FACTOR * np.fmax(worst, late), np.inf)
 
 
 def lowered(verdict: np.ndarray, how: np.ndarray) -> np.ndarray:

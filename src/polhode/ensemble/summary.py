@@ -199,8 +199,8 @@ def _points(runs: int) -> list[int]:
 
 
 def _at_hand(array: "xr.DataArray") -> "xr.DataArray":
-    """An array that is read several times, in memory if there is room."""
-    return array.copy(data=array.values) if array.nbytes <= ROOM else array
+    """An array that is read several times, in memory if there is room; the study's own stays where it is."""
+    return array.copy(data=array[: array.sizes["run"]].values) if array.nbytes <= ROOM else array
 
 
 def _parts(array: "xr.DataArray") -> Iterator[np.ndarray]:

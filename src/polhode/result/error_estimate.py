@@ -72,18 +72,25 @@ class Difference:
             both[0, part], both[1, part] = a.T, b.T
         if not n:
             return np.zeros(0)
-        a, b = both
+        worst, self.largest = self.distances(*both, self.largest)
+        return worst
+
+    def distances(self, a: np.ndarray, b: np.ndarray, largest: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """The distances (..., n) of runs at n samples, one or many pairs at once, and the largest values since.
+
+        a, b     (..., nq + nv, n)  coordinates and velocities, samples last; quaternions of b are given the sign of a's
+        largest  (..., nq + nv)     values before
+        """
         with np.errstate(all="ignore"):
             for part in self.turns:
-                opposite = np.einsum("ij,ij->j", a[part], b[part]) < 0
+                opposite = np.einsum("...ij,...ij->...j", a[..., part, :], b[..., part, :]) < 0
                 if opposite.any():
-                    b[part] *= np.where(opposite, -1.0, 1.0)
+                    b[..., part, :] *= np.where(opposite, -1.0, 1.0)[..., None, :]
             apart = abs(a - b)
             size = np.minimum(abs(a), abs(b))
-            np.maximum(size[:, 0], self.largest, out=size[:, 0])
-            np.maximum.accumulate(size, axis=1, out=size)
-            self.largest = size[:, -1].copy()
+            np.maximum(size[..., 0], largest, out=size[..., 0])
+            np.maximum.accumulate(size, axis=-1, out=size)
             apart /= self.floor + size
-            worst = np.max(apart, axis=0, initial=0.0)
+            worst = np.max(apart, axis=-2, initial=0.0)
         worst[np.isnan(worst)] = np.inf
-        return worst
+        return worst, size[..., -1].copy()

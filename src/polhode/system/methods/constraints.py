@@ -99,8 +99,8 @@ class ConstraintMethods(QuantityMethods):
         which constraint they violate most and by how much. `ph.consistent_start` looks farther, and refuses what it
         cannot bring there.
         """
-        found = self._call(constraints.project, options, q, v)
         same = {name: options[name] for name in ("t", "parameters") if name in options}
+        found = self._call(constraints.project, options, q, v)
         self._tell_left(self.constraint_residuals(found.q, found.v, **same), found.v)
         return found
 

@@ -47,6 +47,8 @@ def speed_figure(report: Report) -> "Figure":
     shown = [who for who in COLOURS if who in _named(report)]
     handles = [Line2D([], [], marker="o", linestyle="", color=COLOURS[who], label=_label(report, who)) for who in shown]
     title = f"polhode {report.versions['polhode']} on {report.machine['cpu']}, {report.date}"
+    if report.rows:
+        title += "\nbeside the name of a machine: that of the fastest peer"
     for x in report.threads:
         title += (
             f"\n{x.threads} threads on {x.states:,} states, {x.model}, {x.quantity}: {times(x.ratio)} × as fast as one"
@@ -97,7 +99,7 @@ def _ratios(axes: "Axes", rows: list[QuantityRace], title: str) -> None:
     labels = [f"{model}   {times(best[model])}" for model in models]
     axes.set_yticks(range(len(models)), labels, fontsize=7)
     axes.set_ylim(max(len(models), FEWEST) - 0.5, -0.5)
-    _ratio_axis(axes, f"{title}: time of the peer / ours (beside the name: of the fastest)")
+    _ratio_axis(axes, f"{title}: time of the peer / ours")
 
 
 def _ratio_axis(axes: "Axes", title: str) -> None:

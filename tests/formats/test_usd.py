@@ -550,6 +550,7 @@ WRONG = {
         prim("PointInstancer", "many", "rel prototypes = </many/a>", solid("a")), ["'/many'", "PointInstancer"],
     ),
     "a unit of nothing": (solid("a"), ["metersPerUnit is no unit"]),
+    "an axis that is none": (solid("a"), ["upAxis is no axis", "'q'"]),
     "not USD": ("}", ["cannot be read"]),
 }  # fmt: skip
 
@@ -557,7 +558,8 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_file_that_is_wrong_is_refused_with_the_prim(name, tmp_path, inside):
     text, said = WRONG[name]
-    head = {"metersPerUnit": 0} if name == "a unit of nothing" else {}
+    heads = {"a unit of nothing": {"metersPerUnit": 0}, "an axis that is none": {"upAxis": '"q"'}}
+    head = heads.get(name, {})
     path = written(tmp_path, text, **head)
     with pytest.raises(ModelError) as caught:
         loaded(path)

@@ -72,7 +72,7 @@ class Difference:
             both[0, part], both[1, part] = a.T, b.T
         if not n:
             return np.zeros(0)
-        worst, self.largest = self.distances(*both, self.largest)
+        worst, self.largest = self.distances(both[0], both[1], self.largest)
         return worst
 
     def distances(self, a: np.ndarray, b: np.ndarray, largest: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -202,6 +202,8 @@ def read_stage(path: Path, packages: Iterable[str | Path] = ()) -> Stage:
         if not (math.isfinite(answer[name]) and answer[name] > 0):
             what = f"{name}PerUnit is no unit"
             raise ModelError(message(shown, what, str(answer[name]), "a number above 0"))
+    if answer["up"] not in ("X", "Y", "Z"):
+        raise ModelError(message(shown, "upAxis is no axis", repr(answer["up"][:100]), '"X", "Y" or "Z"'))
     return Stage(
         shown, answer["name"], answer["meters"], answer["meters_given"], answer["kilograms"], answer["up"], prims
     )

@@ -87,3 +87,13 @@ def pytest_terminal_summary(terminalreporter):
     skipped = terminalreporter.stats.get("skipped", [])
     if count := sum(LEFT_OUT in str(report.longrepr) for report in skipped):
         terminalreporter.write_line(f"{count} tests that need a browser were left out (BROWSER=none)")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, in which pages and pictures are opened."""
+    path = tools.browser()
+    if path is None:
+        pytest.fail(tools.NO_BROWSER, pytrace=False)
+    with tools.launched(path) as opened:
+        yield opened

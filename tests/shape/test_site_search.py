@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-import tools
-
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_static" / "search.js"
 
 PAGES = """
@@ -21,15 +19,6 @@ const Search = {
     .map((one) => { const copy = [...one]; copy[4] = Scorer.score(one); return copy; }).sort((a, b) => a[4] - b[4]),
 };
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = tools.browser()
-    if path is None:
-        pytest.fail(tools.NO_BROWSER, pytrace=False)
-    with tools.launched(path) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,7 @@ def test_every_quantity_is_a_documented_method_of_system_and_the_other_way_round
         assert all(argument.field in FIELDS for argument in quantity.arguments)
 
 
+@pytest.mark.filterwarnings("ignore:System.project")  # any states: most cannot be brought to where constraints hold
 @pytest.mark.parametrize("name", QUANTITIES)
 @pytest.mark.parametrize("target", ["python", "cpu"])
 def test_results_have_the_shapes_that_the_record_says(name, target, tree, loop):

@@ -41,7 +41,7 @@ loops, 6 and 16 s written out, of 20 24 s in loops."""
 SYMBOLS_WRITTEN_OUT = 1000
 """The same for Christoffel symbols. Written out and in loops, one call and a state in batches: `chain-12` (650) 1.9 and
 2.6 µs, 1.3 and 1.5; `quadruped` (867) 4.7 and 4.3, 3.6 and 6.0; `chain-14` (1015) 3.7 and 3.6, 2.4 and 3.3; `chain-20`
-(2870) 19 and 4.5, 7.8 and 7.2, compiled in 2 and 0.3 s; `chain-50` in 65 and 1.5 s."""
+(2870) 19 and 4.5, 7.8 and 7.2. In loops `chain-20` is compiled in 0.26 s, `chain-50` in 1.1 s (`polhode bench`)."""
 
 Shapes = Mapping[Argument, tuple[int, ...]]
 

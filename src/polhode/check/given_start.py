@@ -1,5 +1,6 @@
 """The state a run starts from: the one given, else the model's own start, else zero; checked."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -56,12 +57,13 @@ def _vector(where: str, value: Any, default: Sequence[float], fix: Callable[[], 
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(message(where, "a masked array", "values that are hidden", f"{len(default)} numbers"))
     try:
-        array = np.array(without_rotations(value), dtype=float)
+        plain = type(value) is np.ndarray and value.dtype == np.float64
+        array = value.copy() if plain else np.array(without_rotations(value), dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)", fix())) from None
     if array.shape != (len(default),):
         raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)", fix()))
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise InputError(message(where, "not finite", repr(array.tolist())[:80], "finite numbers"))
     return array
 
@@ -71,7 +73,7 @@ def _check_quaternions(where: str, model: Model, q: np.ndarray) -> None:
     for joint in model.joints:
         zero = joint.zero
         if joint.kind.has_quaternion:
-            size = float(np.linalg.norm(q[at + len(zero) - 4 : at + len(zero)]))
+            size = math.hypot(*q[at + len(zero) - 4 : at + len(zero)].tolist())
             if abs(size - 1) > UNIT_TOLERANCE:
                 place, fix = f"{where}, q of joint '{joint.name}'", "Divide it by its length."
                 raise InputError(message(place, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))

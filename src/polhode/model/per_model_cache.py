@@ -1,8 +1,6 @@
 """What was made of a model lately: made once, and found again while the model is in use."""
 
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -20,17 +18,23 @@ def once_each(function: Callable[Concatenate[Model, P], T]) -> Callable[Concaten
 
     Models do not change; equal ones are not the same.
     """
-    found: deque[tuple[Model, dict[tuple, T]]] = deque(maxlen=KEPT)
+    found: tuple[tuple[Model, dict[tuple, T]], ...] = ()
 
     @wraps(function)
     def again(model: Model, *more: P.args, **none: P.kwargs) -> T:
-        results = next((known for one, known in tuple(found) if one is model), None)
+        nonlocal found
+        results: dict[tuple, T] | None = None
+        for one, known in found:
+            if one is model:
+                results = known
+                break
         if results is None:
             results = {}
-            found.append((model, results))
-        if more in results:
-            with suppress(KeyError):  # another thread may have let it go
-                return results[more]
+            found = (*found[1 - KEPT :], (model, results))
+        try:
+            return results[more]
+        except KeyError:
+            pass
         made = results[more] = function(model, *more, **none)
         if len(results) > MOST:
             results.pop(next(iter(tuple(results))), None)

@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,29 +78,34 @@ class Residual:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Range:
-    """The first, lowest and highest value of an array over time, entry by entry; NaN if any was NaN."""
+class Range(NamedTuple):
+    """The first, lowest and highest value of an array over time, entry by entry; NaN if any was NaN.
+
+    drift  the largest distance from the first value
+    size   the largest absolute value
+    """
 
     first: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    drift: float
+    size: float
 
-    @property
-    def drift(self) -> float:
-        """The largest distance from the first value."""
-        with np.errstate(all="ignore"):
-            moved = np.maximum(self.high - self.first, self.first - self.low)
-            return float(np.maximum.reduce(moved, axis=None, initial=0.0))
-
-    @cached_property
-    def size(self) -> float:
-        """The largest absolute value."""
-        return float(np.maximum.reduce(np.maximum(abs(self.low), abs(self.high)), axis=None, initial=0.0))
+    @classmethod
+    def of(cls, first: np.ndarray, low: np.ndarray, high: np.ndarray) -> "Range":
+        """The range of an array, from its first, lowest and highest values."""
+        worst = [np.maximum.reduce(x, axis=None, initial=0.0) for x in _spread(first, low, high)]
+        return cls(first, low, high, *map(float, worst))
 
     def with_later(self, later: "Range") -> "Range":
         """The range of this part of a run and a later one."""
-        return Range(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
+        return Range.of(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
+
+
+def _spread(first: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest distance from the first value, and the largest absolute value, entry by entry."""
+    with np.errstate(all="ignore"):
+        return np.maximum(high - first, first - low), np.maximum(abs(low), abs(high))
 
 
 def grade(
@@ -287,14 +293,17 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     """The ranges of arrays (n, ...); none of those without samples."""
     given = {name: values for name, values in arrays.items() if len(values)}
     counts = {len(values) for values in given.values()}
-    if len(counts) != 1 or max(counts) > TOGETHER:
-        return {name: Range(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
-    lows, highs = _extremes(np.concatenate([values.reshape(len(values), -1).T for values in given.values()]))
-    found, at = dict[str, Range](), 0
-    for name, values in given.items():
-        first, here = values[0], slice(at, at + math.prod(values.shape[1:]))
-        found[name] = Range(first, *(x[here].reshape(np.shape(first)) for x in (lows, highs)))
-        at = here.stop
+    if len(counts) != 1 or max(counts) > TOGETHER or not all(values.size for values in given.values()):
+        return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
+    rows = [values.reshape(len(values), -1).T for values in given.values()]
+    whole = np.concatenate(rows)
+    lows, highs = _extremes(whole)
+    ends = list(accumulate(map(len, rows), initial=0))
+    worst = [np.maximum.reduceat(x, ends[:-1]).tolist() for x in _spread(whole[:, 0], lows, highs)]
+    found = dict[str, Range]()
+    for (name, values), begin, end, drift, size in zip(given.items(), ends, ends[1:], *worst, strict=False):
+        shape = values.shape[1:]
+        found[name] = Range(values[0], lows[begin:end].reshape(shape), highs[begin:end].reshape(shape), drift, size)
     return found
 
 
@@ -412,23 +421,22 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     notes: list[Check] = []
     lower, upper = _limits_of(model)
     beyond = np.maximum(lower - ranges["q"].low, ranges["q"].high - upper)
-    if not np.any(beyond > 0):
+    if not (beyond > 0).any():
         return notes
-    names, units = _coordinates_of(model)
-    stopped = {joint for force in model.forces for joint, _ in force.stops}
-    joints = [joint.name for joint in model.joints for _ in range(joint.nq)]
-    for name, joint, unit, past in zip(names, joints, units, beyond.tolist(), strict=True):
+    for (name, unit, how), past in zip(_coordinates_of(model), beyond.tolist(), strict=True):
         if past > 0:
-            how = "into the stop" if joint in stopped else "beyond the limit"
             note = f"{name} went {past:.3g} {unit} {how} of its joint"
             notes.append(Check("joint limit", past, None, None, unit, NOTE, note))
     return notes
 
 
 @once_each
-def _coordinates_of(model: Model) -> tuple[list[str], list[str]]:
-    """The name and the unit of every coordinate."""
-    return coordinate_names(model), coordinate_units(model)
+def _coordinates_of(model: Model) -> list[tuple[str, str, str]]:
+    """The name and the unit of every coordinate, and what lies at the end of its way."""
+    stopped = {joint for force in model.forces for joint, _ in force.stops}
+    ends = ["into the stop" if joint.name in stopped else "beyond the limit" for joint in model.joints]
+    joints = [end for joint, end in zip(model.joints, ends, strict=True) for _ in range(joint.nq)]
+    return list(zip(coordinate_names(model), coordinate_units(model), joints, strict=True))
 
 
 @once_each

@@ -47,7 +47,7 @@ class DataVar:
     frame: str = ""
 
 
-VARIABLES = {
+VARIABLES: dict[str, DataVar] = {
     "q": DataVar(("time", "coordinate"), "", "coordinates of the joints"),
     "v": DataVar(("time", "dof"), "", "velocities of the joints"),
     "tau": DataVar(("time", "dof"), "", "generalised forces of the inputs, dual to v"),
@@ -173,7 +173,7 @@ class Facts:
 
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
-    sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
+    sizes = {"time": np.size(trajectory.time), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
     attributes, variables, variable = _attributes_of(_named(model)), {}, variable_maker(xarray())
     for name in sorted(arrays, key=_PLACES.__getitem__):
@@ -229,13 +229,13 @@ _kept_times = lru_cache(maxsize=8)(_time_coordinate)
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
     full: dict[str, Any] = {
-        name: values if isinstance(values, DeferredArray) else np.asarray(values) for name, values in arrays.items()
+        name: x if isinstance(x, (np.ndarray, DeferredArray)) else np.asarray(x) for name, x in arrays.items()
     }
-    if {"kinetic_energy", "potential_energy"} <= full.keys() and "total_energy" not in full:
+    if "total_energy" not in full and {"kinetic_energy", "potential_energy"} <= full.keys():
         full["total_energy"] = full["kinetic_energy"] + full["potential_energy"]
-    if {"quaternion", "omega_world"} <= full.keys() and "omega_body" not in full:
+    if "omega_body" not in full and {"quaternion", "omega_world"} <= full.keys():
         full["omega_body"] = _turned(full["quaternion"], full["omega_world"], back=True)
-    if {"quaternion", "omega_body"} <= full.keys() and "omega_world" not in full:
+    if "omega_world" not in full and {"quaternion", "omega_body"} <= full.keys():
         full["omega_world"] = _turned(full["quaternion"], full["omega_body"])
     if "q" in full and "norm_error" not in full:
         full["norm_error"] = norm_error(model, full["q"])
@@ -244,12 +244,19 @@ def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
 
 def norm_error(model: Model, q: Array) -> np.ndarray:
     """The largest |‖p‖ − 1| of the quaternions p in q (..., nq) -> (...); 0 where there are none."""
-    q = np.asarray(q, dtype=float)
+    q, parts = np.asarray(q, dtype=float), _quaternions(model)
     worst = np.zeros(q.shape[:-1])
-    with np.errstate(all="ignore"):
-        for part in labels.quaternion_slices(model):
-            worst = np.maximum(worst, abs(lengths(q[..., part]) - 1))
+    if parts:
+        with np.errstate(all="ignore"):
+            for part in parts:
+                worst = np.maximum(worst, abs(lengths(q[..., part]) - 1))
     return worst
+
+
+@once_each
+def _quaternions(model: Model) -> list[slice]:
+    """Where in q its quaternions lie."""
+    return list(labels.quaternion_slices(model))
 
 
 def _turned(p: np.ndarray, x: np.ndarray, back: bool = False) -> np.ndarray:
@@ -325,11 +332,17 @@ def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
 
 def _known(arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """Arrays of VARIABLES, each of the right shape."""
-    unknown = sorted(set(arrays) - set(VARIABLES))
-    if unknown:
+    if not arrays.keys() <= VARIABLES.keys():
+        unknown = ", ".join(sorted(set(arrays) - set(VARIABLES)))
         fix = "Give variables of your own as `extra`, with dims and units."
-        raise InputError(message("dataset", "unknown variable", ", ".join(unknown), ", ".join(VARIABLES), fix))
-    return {name: _checked(name, values, VARIABLES[name].dims, sizes) for name, values in arrays.items()}
+        raise InputError(message("dataset", "unknown variable", unknown, ", ".join(VARIABLES), fix))
+    shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in {VARIABLES[name].dims for name in arrays}}
+    return {
+        name: x
+        if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shapes[VARIABLES[name].dims]
+        else _checked(name, x, VARIABLES[name].dims, sizes)
+        for name, x in arrays.items()
+    }
 
 
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:

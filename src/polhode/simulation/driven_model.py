@@ -88,13 +88,18 @@ class DrivenModel:
 
     def force_faults(self, t: float, q: np.ndarray, v: np.ndarray, *, hidden: bool = False) -> list[tuple[str, str]]:
         """The force elements that have no value at a state, by name, and why; hidden: without `fault_is_nan`."""
-        asked = [force for force in self.tree.forces if type(force).fault is not ForceElement.fault]
-        asked = [force for force in asked if not (hidden and force.fault_is_nan)]
+        asked = self._forces_with_faults
+        asked = [force for force in asked if not force.fault_is_nan] if hidden else asked
         if not asked:
             return []
         state = machine_state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()))
         found = [(force.name, force.fault(state)) for force in asked]
         return [(name, why) for name, why in found if why]
+
+    @cached_property
+    def _forces_with_faults(self) -> list[Any]:
+        """The force elements that may have no value at a state."""
+        return [force for force in self.tree.forces if type(force).fault is not ForceElement.fault]
 
     def joint_faults(self, q: np.ndarray) -> list[tuple[str, str]]:
         """The joints whose motion is not defined at coordinates, by name, and why."""

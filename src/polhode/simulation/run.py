@@ -44,6 +44,9 @@ from polhode.system.identity import identity_text
 if TYPE_CHECKING:
     import xarray as xr
 
+USUAL = tuple(name for name in VARIABLES if name not in JOINTS)
+"""The variables of a Dataset, unless others are asked for."""
+
 Progress = Callable[[float, float], None]
 """Called with the part of the run that is done, and the time reached."""
 
@@ -68,7 +71,7 @@ class Run:
         self.stepper = stepper_of(scenario, warn)
         self.driven = self.stepper.driven
         keep = self.options.keep
-        self.wanted = [name for name in VARIABLES if name not in JOINTS] if keep is None else list(keep)
+        self.wanted = USUAL if keep is None else tuple(keep)
         """The variables that the Dataset is to hold."""
         self.kept: list[Samples] = []
         if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._contacts.rows:
@@ -398,7 +401,7 @@ class Run:
         if tau is not None:
             found["tau"] = tau
         asked = self.wanted if wanted is None else wanted
-        wanted = asked if self.driven.constrained else [name for name in asked if name in JOINTS]
+        wanted = asked if self.driven.constrained else [name for name in JOINTS if name in asked]
         if not wanted:
             return found
         monitor = self._monitor.deferred if deferred else self._monitor

@@ -418,12 +418,14 @@ class RunLoop:
                 goals = np.array([accepted + self._most])
             table = np.empty((len(goals) + 1, compiled.width))
             table[0] = at.packed
-            self._run(table, [np.diff(goals, prepend=accepted), segment.h, segment.begin])
+            counts = goals - accepted
+            counts[1:] -= counts[:-1].copy()
+            self._run(table, [counts, segment.h, segment.begin])
             if piece:
                 self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
-            status = compiled.field(table, "status")[1:]
-            short = np.flatnonzero(status != step_state.GOING)
-            good = int(short[0]) if len(short) else len(goals)
+            status, good = compiled.field(table, "status")[1:], len(goals)
+            if status[-1] != step_state.GOING:  # nothing follows a step state that is not going
+                good = int(np.argmax(status != step_state.GOING))
             at.packed = table[min(good + 1, len(goals))].copy()
             self._read_progress(segment)
             kept = 0 if piece else min(good, len(segment.samples) - first)

@@ -32,7 +32,7 @@ from polhode.simulation.step_times.segments import (
     unsplit,
     unsplit_note,
 )
-from polhode.simulation.switching import Switching, known_functions, smooth_switching, user_functions
+from polhode.simulation.switching import Switching, known_functions, smooth_switching_within, user_functions
 from polhode.system.identity import identity_text
 
 LOOKS = 1000
@@ -112,7 +112,7 @@ class Scenario:
             if functions or not identity_text(self.model):
                 found = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
             else:
-                found = smooth_switching(self.model).within(self.duration)
+                found = smooth_switching_within(self.model, self.duration)
             self._known[key] = found
         return self._known[key]
 
@@ -159,7 +159,7 @@ class Scenario:
     def unsplit(self) -> int:
         """Knots within equal steps that do not end a step, since there are too many of them; 0: every one does."""
         step = self.options.step
-        if step is None or isinstance(self.tau, Sampled):
+        if step is None or isinstance(self.tau, Sampled) or self.is_autonomous:
             return 0
         return unsplit(np.concatenate([breaks(self.tau, self.duration), self.knots]), self.duration, step)
 

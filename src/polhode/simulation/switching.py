@@ -331,3 +331,9 @@ class Switching:
 def smooth_switching(model: Model) -> Switching:
     """The switching of a run without user functions, but for its duration: where forces of the package bend."""
     return Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))
+
+
+@once_each
+def smooth_switching_within(model: Model, duration: float) -> Switching:
+    """The switching of a run of some duration without user functions."""
+    return smooth_switching(model).within(duration)

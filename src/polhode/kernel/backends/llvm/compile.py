@@ -98,6 +98,12 @@ class Kernel:
         """Numbers of one state in its largest result."""
         return max(map(math.prod, self.facts["outputs"]), default=0)
 
+    @cached_property
+    def rows(self) -> list[tuple[tuple[int, ...], int]]:
+        """The shape and the size of one state's part of each argument and result."""
+        shapes = [*self.facts["inputs"], *self.facts["outputs"]]
+        return [(tuple(shape), math.prod(shape)) for shape in shapes]
+
     @property
     def graph(self) -> Graph:
         """The graph it was compiled from, products fused; traced again where the kernel came from disk."""

@@ -11,7 +11,7 @@ from polhode.result.checks import TOGETHER, Residual, Steps, _ranges_of, grade
 from polhode.result.dataset import Facts, Trajectory, dataset
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.result.symmetry import AXES, Conserved, conserved
-from polhode.result.verdict import Grade
+from polhode.result.verdict import FAILED, GOOD, Check, Grade
 
 N = 1001
 TIME = np.linspace(0, 10, N)
@@ -287,6 +287,15 @@ def test_a_grade_prints_within_80_columns_with_its_thresholds():
     assert line.split() == ["energy", "drift", "4.00e-06", "2.00e-06", "2.00e-04", "loose"]
 
 
+def test_checks_are_the_json_of_their_fields():
+    texts = 'a "b" \\ c', "θ̇ → ∞\n", "\x00\x1f"
+    for value in (None, 1, 1e-300, -0.0, np.float64(0.1)):
+        check = Check(texts[0], value, 0.25, None, texts[1], GOOD, texts[2])
+        assert json.loads(check.as_json()) == vars(check)
+    lost = json.loads(Check("x", math.nan, math.inf, -math.inf, "", FAILED).as_json())
+    assert [lost[name] for name in ("value", "threshold", "limit")] == ["nan", "inf", "-inf"]
+
+
 def test_a_grade_survives_as_attributes():
     found = judged(swing(np.nan), error=estimated(math.inf))
     kept = found.attributes()
@@ -391,19 +400,19 @@ def test_no_time_is_told_where_the_estimate_does_not_see_what_lowers_the_verdict
     assert grade({**arrays, "total_energy": np.ones(11)}, 1e-9, Conserved(), error=small).good_until == 1.0
 
 
+@pytest.mark.parametrize("none", [{}, {"none": (0,)}])
 @pytest.mark.parametrize("n", [1, 7, TOGETHER, TOGETHER + 1])
-def test_ranges_of_all_numbers_are_those_of_each(n):
+def test_ranges_of_all_numbers_are_those_of_each(n, none):
     rng = np.random.default_rng(n)
-    arrays = {
-        "q": rng.normal(size=(n, 3)),
-        "T": rng.normal(size=n),
-        "M": rng.normal(size=(n, 2, 2)),
-        "none": np.zeros((n, 0)),
-    }
-    arrays["q"][n // 2, 1] = np.nan
+    sizes = {"q": (3,), "v": (3,), "T": (), "M": (2, 2), "u": (2,), **none}
+    arrays = {name: rng.normal(size=(n, *size)) for name, size in sizes.items()}
+    arrays["q"][n // 2, 1], arrays["u"][n // 2, 0] = np.nan, -np.inf
     found = _ranges_of(arrays | {"empty": np.zeros((0, 2))})
     assert found.keys() == arrays.keys()
     for name, values in arrays.items():
         for part, expected in (("first", values[0]), ("low", values.min(axis=0)), ("high", values.max(axis=0))):
             np.testing.assert_array_equal(getattr(found[name], part), expected)
             assert np.shape(getattr(found[name], part)) == np.shape(expected)
+        with np.errstate(invalid="ignore"):
+            drift, size = np.max(abs(values - values[0]), initial=0.0), np.max(abs(values), initial=0.0)
+        np.testing.assert_array_equal([found[name].drift, found[name].size], [drift, size])

@@ -206,8 +206,15 @@ def written() -> dict[str, tuple[Path, str]]:
 
 
 def without_docstring() -> list[str]:
-    """Public names that nothing is said of."""
-    return [address for address in addresses() if not docstring(address)]
+    """Public names, and members of public classes, that nothing is said of."""
+    return [address for address in [*addresses(), *members()] if not docstring(address)]
+
+
+def members() -> list[str]:
+    """Methods and properties of every public class of ours but those in `addresses`, as addresses; inherited ones count."""
+    kinds = {name: getattr(polhode, name) for name in polhode.__all__ if inspect.isclass(getattr(polhode, name))}
+    found = [f"{holder}.{name}" for holder, kind in kinds.items() for name in _member_names(kind)]
+    return [address for address in found if address not in addresses()]
 
 
 def without_example() -> list[str]:
@@ -334,7 +341,7 @@ def _member_names(kind: type) -> list[str]:
                 told = isinstance(each, (property, cached_property, staticmethod, classmethod)) or inspect.isfunction(
                     each
                 )
-                if told and not name.startswith("_") and inspect.getdoc(each) and name not in names:
+                if told and not name.startswith("_") and name not in names:
                     names.append(name)
     return names
 

@@ -47,6 +47,10 @@ def test_options_that_do_not_hold_are_refused(options, told):
         SweepOptions(**options)
 
 
-def test_an_unknown_keyword_is_a_type_error_that_names_the_nearest():
-    with pytest.raises(TypeError, match=r"sweep.. got an unexpected keyword argument 'sead'. Did you mean 'seed'"):
-        ph.sweep(ph.load("pendulum"), {"gravity": ph.Uniform(0, 1)}, sead=3)
+@pytest.mark.parametrize(
+    ("word", "meant"), [("sead", "seed"), ("overwrite", "force"), ("n_runs", "runs"), ("dt", "step")]
+)
+def test_an_unknown_keyword_is_a_type_error_that_names_the_one_that_is_meant(word, meant):
+    told = rf"sweep.. got an unexpected keyword argument '{word}'. Did you mean '{meant}'"
+    with pytest.raises(TypeError, match=told):
+        ph.sweep(ph.load("pendulum"), {"gravity": ph.Uniform(0, 1)}, **{word: 3})

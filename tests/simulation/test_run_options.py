@@ -76,6 +76,15 @@ def test_an_unknown_keyword_is_a_type_error_that_names_the_nearest(call):
         call(PENDULUM, smaples=3)
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"), [("dt", "step"), ("rtol", "tolerance"), ("t_end", "duration"), ("solver", "method")]
+)
+@pytest.mark.parametrize("call", [ph.simulate, lambda *a, **k: ph.record("nowhere", *a, **k)])
+def test_a_word_of_other_programs_is_answered_with_ours(call, word, meant):
+    with pytest.raises(TypeError, match=f"'{word}'. Did you mean '{meant}'"):
+        call(PENDULUM, **{word: 1})
+
+
 def test_record_takes_no_option_that_it_could_not_keep():
     with pytest.raises(TypeError, match=r"record.*'sensitivities'"):
         ph.record("nowhere", PENDULUM, sensitivities=["gravity"])

@@ -105,14 +105,40 @@ class Study:
             object.__setattr__(self, key, given.get(key, default))
         object.__setattr__(self, "accompanied", check_share(self.accompanied))
 
-    duration = property(lambda study: study.run_options.duration)
-    step = property(lambda study: study.run_options.step)
-    method = property(lambda study: study.run_options.method)
-    tolerance = property(lambda study: study.run_options.tolerance)
-    every = property(lambda study: study.run_options.every)
-    times = property(lambda study: study.run_options.samples)
-    norm = property(lambda study: study.run_options.norm)
-    """Options of each run, by the names they had before a study held them whole."""
+    @property
+    def duration(self) -> Any:
+        """Time that each run covers, s, from `run_options`; None: as the model's start says."""
+        return self.run_options.duration
+
+    @property
+    def step(self) -> Any:
+        """Size of equal steps, s, from `run_options`; None: steps under control of `tolerance`."""
+        return self.run_options.step
+
+    @property
+    def method(self) -> Any:
+        """Method of integration by its name, from `run_options`."""
+        return self.run_options.method
+
+    @property
+    def tolerance(self) -> Any:
+        """Tolerance of controlled steps, from `run_options`."""
+        return self.run_options.tolerance
+
+    @property
+    def every(self) -> Any:
+        """Equal steps from one sample to the next, from `run_options`."""
+        return self.run_options.every
+
+    @property
+    def times(self) -> Any:
+        """Samples of each run, from `run_options.samples`: how many, or their times, s."""
+        return self.run_options.samples
+
+    @property
+    def norm(self) -> Any:
+        """What keeps quaternions at unit length, from `run_options`: "state" or "none"."""
+        return self.run_options.norm
 
     def fleet(self) -> Any:
         """`ph.StudyRunner(study)`, by the name it had before."""

@@ -203,10 +203,25 @@ def explained(table: Mapping[str, Option], names: Iterable[str]) -> str:
     return "\n    ".join(lines)
 
 
+ARGUMENTS = ("duration", "step", "method", "tolerance")
+"""Options that calls of a run have as arguments of their own."""
+
+SYNONYMS = {
+    "overwrite": "force",
+    **dict.fromkeys(("dt", "timestep", "time_step"), "step"),
+    **dict.fromkeys(("rtol", "atol", "tol"), "tolerance"),
+    **dict.fromkeys(("t_end", "tf", "t_span", "time"), "duration"),
+    **dict.fromkeys(("solver", "integrator"), "method"),
+    **dict.fromkeys(("t_eval", "saveat"), "samples"),
+    **dict.fromkeys(("n", "count", "n_runs"), "runs"),
+}
+"""Options by the words that other programs, and other calls of this one, have for them."""
+
+
 def check_keywords(caller: str, known: Iterable[str], given: Iterable[str]) -> None:
-    """Raise a TypeError for a keyword that a call does not take, with the nearest that it does."""
+    """Raise a TypeError for a keyword that a call does not take, with the one that is meant or the nearest."""
     names = list(known)
     for name in given:
         if name not in names:
-            fix = did_you_mean(name, names)
+            fix = did_you_mean(name, names, synonyms=SYNONYMS)
             raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())

@@ -34,7 +34,7 @@ from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
 from polhode.simulation.companion import Companion, StepProgress
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
+from polhode.simulation.option_table import ARGUMENTS, MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Run, joined, padded
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import MotionKeywords, RunOptions
@@ -93,7 +93,7 @@ def record(
     then           makes what else belongs to the run; where it is killed, a resumed run is not computed again
     ->             the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
-    check_keywords("record", MotionKeywords.__annotations__, options)
+    check_keywords("record", (*ARGUMENTS, "resume", "force", *MotionKeywords.__annotations__), options)
     options.setdefault("max_bytes", MAX_BYTES_ON_DISK)
     run_options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     scenario = Scenario.of(model, q, v, tau, run_options)

@@ -11,7 +11,7 @@ from polhode.model import Model, check_model
 from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array, shown
 from polhode.simulation.derivatives.sensitivity import Sensitivities
-from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
+from polhode.simulation.option_table import ARGUMENTS, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
 from polhode.simulation.run_options import RunKeywords, RunOptions, checked_options
 from polhode.simulation.scenario import Scenario
@@ -76,7 +76,7 @@ def simulate(
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         found, expected = repr(progress)[:60], "True, or a function of (part, time)"
         raise InputError(message("simulate, progress", "not a function", found, expected))
-    check_keywords("simulate", RunKeywords.__annotations__, options)
+    check_keywords("simulate", (*ARGUMENTS, *RunKeywords.__annotations__), options)
     if start is not None:
         if q is not None or not isinstance(start, str):
             found = "start and q" if isinstance(start, str) else shown(start)

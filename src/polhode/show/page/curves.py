@@ -11,6 +11,7 @@ from polhode.result.dataset import VARIABLES
 from polhode.result.symmetry import Conserved, conserved
 from polhode.show.packing import COLOURS, Plot, PlotCurve
 from polhode.show.page.constraint_curves import constraint_plots
+from polhode.show.page.sections import number
 from polhode.show.run_values import error_threshold, labels, times, values
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _error(dataset: "Dataset") -> Iterator[Plot]:
     level, time, known = error_threshold(dataset), times(dataset), ~np.isnan(array)
     note = "By a companion run of other steps, in parts of 1 + the largest value so far."
     if level is not None:
-        note += f" The line across: good up to {level:.3g}."
+        note += f" The line across: good up to {number(level)}."
     if np.any(np.isinf(array)):
         note += " From where it ends, only one of the two runs goes on."
     last = None if known[-1] else float(time[known][-1])

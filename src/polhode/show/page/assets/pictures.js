@@ -284,8 +284,9 @@ if (po) {
             stage.set(axis, [...e.map((x) => x * side * length), 0, ...e.map((x) => x * side * (length + (side > 0 ? 0.22 : 0.1))), 1]);
             stage.stroke(axis, [...rgb(c.text), 1], 1.6);
           }
-          const [, , depth] = stage.project(e.map((x) => x * length));
-          put(stage, tags[k], e.map((x) => x * (length + 0.27)), live);
+          const tip = e.map((x) => x * (length + 0.27)), [, root, depth] = stage.project(e.map((x) => x * length));
+          put(stage, tags[k], tip, live);
+          tags[k].style.marginTop = stage.project(tip)[1] < root ? "-1.3em" : "0.1em"; // beyond the axis, not across it
           tags[k].style.opacity = depth > stage.distance ? 0.45 : 1;
         });
         if (move && scene.vectors) {

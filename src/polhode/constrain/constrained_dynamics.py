@@ -133,11 +133,13 @@ class RecordedRows(NamedTuple):
 
     rows       of t (1,), q, v: `ConstraintRows`
     residuals  of t (1,), q, v: φ and r
+    routines   what kernels of the model share, by name and by what it depends on besides
     """
 
     tree: Tree
     rows: RecordedFunction
     residuals: RecordedFunction
+    routines: dict[tuple, SharedFunction]
 
     @classmethod
     def of(cls, tree: Tree, found: list[ConstraintCondition]) -> "RecordedRows":
@@ -151,6 +153,7 @@ class RecordedRows(NamedTuple):
                     constraints.speeds(tree, found, t[0], q, v),
                 )
             ),
+            {},
         )
 
 
@@ -170,7 +173,8 @@ class ConstrainedDynamics:
     def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
         """The same with other scalars for the natural sizes of its rows, and for their units after them."""
         count = len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass))
+        scales = Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass)
+        return replace(self, scales=scales, recorded=None)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -241,7 +245,27 @@ class ConstrainedDynamics:
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
-        return self.accelerate(x)[0].a
+        if not self.is_shared(x):
+            return self.accelerate(x)[0].a
+        tree = x.tree
+
+        def acceleration(t: Vec, q: Vec, v: Vec, tau: Vec) -> Vec:
+            return self.accelerate(Arguments(tree, q, v, tau=tau, t=t[0]))[0].a
+
+        return self._routine("acceleration", acceleration)(Vec([x.t]), x.q, x.v, x.tau)
+
+    def is_shared(self, x: Arguments) -> bool:
+        """Whether v̇ is one routine of all kernels: on the model's own tree, where it is not written out anyway."""
+        plain = not x.wrench and x.normals is None and not x.rolled
+        large = len(self.names) * x.tree.nv > UNROLLED  # smaller ones have a way back for adjoints
+        return bool(plain and large and self.recorded and x.tree is self.recorded.tree)
+
+    def _routine(self, name: str, function: Callable[..., Vec], *more: Any) -> SharedFunction:
+        """A function that all kernels of the model share; more: what it depends on besides its arguments."""
+        assert self.recorded
+        policy = self.policy
+        key = name, policy.engine, policy.rank_tolerance, policy.baumgarte, *more
+        return self.recorded.routines.setdefault(key, SharedFunction(name, function))
 
     def forward_slopes(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, at the rank that is found here.                           BEYOND §9
@@ -420,7 +444,8 @@ class ConstrainedDynamics:
             found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
             return Vec((*found.a, *(found.residual[i] for i in kept), tolerance))
 
-        routine, n = SharedFunction("correction", correction), tree.nv
+        n, own = tree.nv, self.recorded and tree is self.recorded.tree
+        routine = self._routine("correction", correction, *kept) if own else SharedFunction("correction", correction)
 
         def asked(q: Vec, violation: Vec) -> Correction:
             *found, tolerance = routine(Vec([t]), q, Vec([violation[i] for i in kept]))

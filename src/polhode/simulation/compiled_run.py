@@ -301,8 +301,10 @@ class CompiledRun:
             by_kernel = self.constrained or (self.in_python and _are_floats(x.q, x.v, x.tau))
             return self._on_floats(x) if by_kernel else forward_dynamics(x._replace(tree=self.tree))
         chosen = self._acceleration
-        if chosen.operations is not None and chosen.operations <= INLINE:
-            return chosen.function(x._replace(tree=chosen.tree))
+        own = x._replace(tree=chosen.tree)
+        is_small = chosen.operations is not None and chosen.operations <= INLINE
+        if is_small or (self.constrained and self.constrained.is_shared(own)):
+            return chosen.function(own)
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
 
     @cached_property

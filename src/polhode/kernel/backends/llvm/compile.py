@@ -18,7 +18,8 @@ import numpy as np
 from polhode.errors import CompileError, escaped
 from polhode.kernel.backends.llvm.builtin_text import entry_text
 from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
-from polhode.kernel.backends.llvm.module import header, module_text
+from polhode.kernel.backends.llvm.module import Modules, header, modules
+from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, watch, when
@@ -53,6 +54,9 @@ after registers are given out, which the processor does itself. Steps of `stewar
 
 _kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
+
+_shared_code: LruCache[tuple[bytes, bytes]] = LruCache(32)
+"""Object code and bitcode of routines that several kernels share, a megabyte or less each."""
 
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
@@ -109,7 +113,7 @@ class Kernel:
         graph = self.graph
         facts = self.facts
         way = CompiledAs(*[facts[name] for name in CompiledAs._fields])
-        return header(graph) + _text(graph, way)
+        return header(graph) + "\n\n".join(_modules(graph, way).texts)
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -196,6 +200,14 @@ def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
 
 
 def _is_object(image: bytes) -> bool:
+    """Whether object code is whole, as far as that shows: that of each of its modules."""
+    try:
+        return all(map(_is_whole, divided(image)))
+    except ValueError:
+        return False
+
+
+def _is_whole(image: bytes) -> bool:
     """Whether an ELF file (of other formats the linker judges) has the tables its head tells of: LLVM trusts them."""
     if image[:4] != b"\x7fELF":
         return not sys.platform.startswith("linux")
@@ -228,15 +240,13 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _text(graph: Graph, way: CompiledAs) -> str:
-    """The text of a graph's module."""
-    return module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single, way.quick)
+def _modules(graph: Graph, way: CompiledAs) -> Modules:
+    """The texts of a graph's modules."""
+    return modules(graph.anonymous(), SYMBOL, way.width, way.fast, way.single, way.quick)
 
 
 def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int = 0) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it; bitcode with what is not optimised first."""
-    import llvmlite.binding as llvm
-
     facts: dict[str, Any] = {
         **way._asdict(),
         "inputs": [list(port.shape) for port in graph.inputs],
@@ -244,25 +254,38 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
     }
     facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
     with stage("text"):
-        text = _text(graph, way)
-    facts["level"] = QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL
+        text, shared = _modules(graph, way)
+    length = len(text) + sum(len(module.text) for module in shared)
+    facts["level"] = QUICK if way.quick else OF_LONG if length > LONG_TEXT else FULL
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    at_once = optimised == FIRST or (optimised == LATER and len(text) <= short)
-    by = machine(facts["level"] if at_once else QUICK)
+    at_once = optimised == FIRST or (optimised == LATER and length <= short)
+    level = facts["level"] if at_once else QUICK
 
     def made() -> CachedKernel:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.verify()
-        bitcode = b"" if at_once else module.as_bitcode()
-        return CachedKernel(facts, by.emit_object(module), bitcode)
+        found = [_module_code(text, level, not at_once)]
+        for module in shared:  # the next kernel that calls it may be one that is optimised later
+            again = partial(_module_code, module.text, level, level == QUICK)
+            found.append(_shared_code.get((module.name, level), again))
+        images, bitcodes = map(joined, zip(*found, strict=True))
+        return CachedKernel(facts, images, b"" if at_once else bitcodes)
 
     try:
         with stage("LLVM"):
             return interruptible(made)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
+
+
+def _module_code(text: str, level: int, later: bool) -> tuple[bytes, bytes]:
+    """The object code of a module, and its bitcode where that may be optimised later, else none."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    bitcode = module.as_bitcode() if later else b""
+    return machine(level).emit_object(module), bitcode
 
 
 def _optimised(full: str, entry: CachedKernel) -> CachedKernel:
@@ -300,8 +323,10 @@ def _addresses(entry: CachedKernel) -> tuple[int, int, Any]:
     """
     import llvmlite.binding as llvm
 
-    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process()
-    library.export_symbol(SYMBOL).export_symbol(SEAL)
+    library = llvm.JITLibraryBuilder()
+    for image in divided(entry.image):
+        library.add_object_img(image)
+    library.add_current_process().export_symbol(SYMBOL).export_symbol(SEAL)
     if entry.facts["entry"]:
         library.export_symbol(ENTRY)
     tracker = library.link(linker(), f"kernel {next(_numbers)}")

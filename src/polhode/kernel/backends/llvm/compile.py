@@ -18,11 +18,11 @@ import numpy as np
 from polhode.errors import CompileError, escaped
 from polhode.kernel.backends.llvm.builtin_text import entry_text
 from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
-from polhode.kernel.backends.llvm.module import Modules, header, modules
+from polhode.kernel.backends.llvm.module import Modules, SharedModule, header, modules
 from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
-from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, watch, when
+from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
@@ -54,6 +54,9 @@ after registers are given out, which the processor does itself. Steps of `stewar
 
 _kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
+
+_singles: LruCache[SinglesFirst] = LruCache(64)
+"""Kernels for batches that go state by state so far, for whoever asks for them by name."""
 
 _shared_code: LruCache[tuple[bytes, bytes]] = LruCache(32)
 """Object code and bitcode of routines that several kernels share, a megabyte or less each."""
@@ -147,7 +150,7 @@ def kernel_for(
     """
     width = lanes() if width is None else width
     way = CompiledAs(width, fast, quick, single or width == 1)
-    full = cache_key(name, _identity(), *map(str, way)) if name else ""
+    full = _full_name(name, way)
 
     def scheduled() -> Graph:
         with stage("trace"):
@@ -158,6 +161,43 @@ def kernel_for(
     optimised = when() if way.has_tiers else FIRST
     make_kernel = partial(_loaded_or_compiled, full, scheduled, way, optimised, 0 if later else SHORT_TEXT)
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
+
+
+def batch_kernel_for(name: str, make: Callable[[], Graph], title: str) -> Kernel | SinglesFirst:
+    """The kernel of this name for batches of states that are asked for a few times: in lanes where it is on disk, or
+    where kernels are optimised first; else state by state, until it turns out to be used for long."""
+    way = CompiledAs(lanes(), fast=False, quick=True, single=lanes() == 1)
+    full = _full_name(name, way)
+    in_lanes = partial(kernel_for, name, make, title, way.width, quick=True, keep=True, single=way.single, later=True)
+    if when() == FIRST or way.width == 1 or (full and (_kept.knows(full) or load(full))):
+        return in_lanes()
+
+    def new() -> SinglesFirst:
+        traced: list[Graph] = []
+
+        def once() -> Graph:
+            if not traced:
+                traced.append(make())
+            return traced[0]
+
+        single = kernel_for(name, once, title, 1, quick=True, keep=True, later=True)
+        scheduled = cache(lambda: fused(replace(once(), name=title)))
+        found = SinglesFirst(full, single, scheduled, partial(_unoptimised, way), partial(_kernel_of, full, scheduled))
+        if when() == LATER:
+            watch(found)
+        return found
+
+    return _singles.get(full, new) if full else new()
+
+
+def _full_name(name: str, way: CompiledAs) -> str:
+    """The name of a kernel on disk: of its graph, of how it is compiled, and of the machine; "" stays."""
+    return cache_key(name, _identity(), *map(str, way)) if name else ""
+
+
+def _kernel_of(full: str, scheduled: Callable[[], Graph], entry: CachedKernel) -> Kernel:
+    """The kernel of object code that is optimised."""
+    return _linked(full, entry, scheduled, FIRST)
 
 
 def _loaded_or_compiled(
@@ -247,19 +287,8 @@ def _modules(graph: Graph, way: CompiledAs) -> Modules:
 
 def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int = 0) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it; bitcode with what is not optimised first."""
-    facts: dict[str, Any] = {
-        **way._asdict(),
-        "inputs": [list(port.shape) for port in graph.inputs],
-        "outputs": [list(port.shape) for port in graph.outputs],
-    }
-    facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
-    with stage("text"):
-        text, shared = _modules(graph, way)
+    text, shared, facts = _written(graph, way)
     length = len(text) + sum(len(module.text) for module in shared)
-    facts["level"] = QUICK if way.quick else OF_LONG if length > LONG_TEXT else FULL
-    text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
-    if facts["entry"]:
-        text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
     at_once = optimised == FIRST or (optimised == LATER and length <= short)
     level = facts["level"] if at_once else QUICK
 
@@ -278,14 +307,44 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
 
 
+def _unoptimised(way: CompiledAs, graph: Graph) -> tuple[dict[str, Any], bytes]:
+    """The facts and the bitcode of a graph."""
+    text, shared, facts = _written(graph, way)
+    return facts, joined([_parsed(each).as_bitcode() for each in (text, *(module.text for module in shared))])
+
+
+def _written(graph: Graph, way: CompiledAs) -> tuple[str, tuple[SharedModule, ...], dict[str, Any]]:
+    """The text of a kernel's own module, the modules that it shares with others, and its facts."""
+    facts: dict[str, Any] = {
+        **way._asdict(),
+        "inputs": [list(port.shape) for port in graph.inputs],
+        "outputs": [list(port.shape) for port in graph.outputs],
+    }
+    facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
+    with stage("text"):
+        text, shared = _modules(graph, way)
+    length = len(text) + sum(len(module.text) for module in shared)
+    facts["level"] = QUICK if way.quick else OF_LONG if length > LONG_TEXT else FULL
+    text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
+    if facts["entry"]:
+        text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
+    return text, shared, facts
+
+
 def _module_code(text: str, level: int, later: bool) -> tuple[bytes, bytes]:
     """The object code of a module, and its bitcode where that may be optimised later, else none."""
+    module = _parsed(text)
+    bitcode = module.as_bitcode() if later else b""
+    return machine(level).emit_object(module), bitcode
+
+
+def _parsed(text: str) -> Any:
+    """LLVM's module of a text, verified."""
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
-    bitcode = module.as_bitcode() if later else b""
-    return machine(level).emit_object(module), bitcode
+    return module
 
 
 def _optimised(full: str, entry: CachedKernel) -> CachedKernel:

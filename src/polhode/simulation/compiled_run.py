@@ -278,7 +278,7 @@ class CompiledRun:
             key = "" if more is None or not self.key else cache_key(self.key, *more)
             traced = lambda: trace(make(self), **shapes)  # noqa: E731
             if width > 1:
-                return batch_kernel_for(key, traced, title)
+                return batch_kernel_for(key, traced, title, quick)
             return kernel_for(key, traced, title, 1, quick=quick, keep=True, later=True)
 
         def function(*, numbers: Vec, **given: Any) -> Any:

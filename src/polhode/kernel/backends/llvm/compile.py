@@ -23,11 +23,12 @@ from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
-from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
+from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
 from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
+from polhode.kernel.routine import routines
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 
@@ -47,6 +48,11 @@ SHORT_TEXT = 400_000
 that takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and what is timed is what it
 stays. Kernels of whole runs, of which there are many and none is timed alone, have no such limit."""
 
+FEW = 4000
+"""Operations of a kernel for the batches of a run up to which it is in lanes at once. It takes 0.04 s more than one
+state by state at most (samples of `arm-7`, 3,100 operations, 0.07 and 0.03 s), and every later run is quicker by
+milliseconds. Of `stewart-platform` (20,000) samples take 0.52 and 0.03 s, and 1,001 of them 8 and 40 ms."""
+
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
 after registers are given out, which the processor does itself. Steps of `stewart-platform` and of `n-four-bar-40` take
@@ -55,7 +61,7 @@ after registers are given out, which the processor does itself. Steps of `stewar
 _kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
 
-_singles: LruCache[SinglesFirst] = LruCache(64)
+_singles: LruCache[Any] = LruCache(64)
 """Kernels for batches that go state by state so far, for whoever asks for them by name."""
 
 _shared_code: LruCache[tuple[bytes, bytes]] = LruCache(32)
@@ -82,6 +88,10 @@ class CompiledAs(NamedTuple):
     def has_tiers(self) -> bool:
         """Whether it may be used before it is optimised: where sums are reassociated, other code has other bits."""
         return not self.quick and not self.fast
+
+
+ALONE = CompiledAs(width=1, fast=False, quick=True, single=True)
+"""Kernels of a run that go state by state, until there are some in lanes."""
 
 
 @dataclass(frozen=True)
@@ -163,31 +173,47 @@ def kernel_for(
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
 
 
-def batch_kernel_for(name: str, make: Callable[[], Graph], title: str) -> Kernel | SinglesFirst:
-    """The kernel of this name for batches of states that are asked for a few times: in lanes where it is on disk, or
-    where kernels are optimised first; else state by state, until it turns out to be used for long."""
-    way = CompiledAs(lanes(), fast=False, quick=True, single=lanes() == 1)
+def batch_kernel_for(
+    name: str, make: Callable[[], Graph], title: str, quick: bool = False, single: Kernel | None = None
+) -> Kernel | SinglesFirst:
+    """The kernel of this name for batches of states of a run: in lanes where it is small, where it is on disk, or where
+    kernels are optimised first; else state by state, until it turns out to be used for long.
+
+    name, make, title  as in `kernel_for`
+    quick   whether that in lanes is compiled in less time, to slower code
+    single  the kernel for one state, where there is one
+    """
+    way = CompiledAs(lanes(), fast=False, quick=quick, single=lanes() == 1)
     full = _full_name(name, way)
-    in_lanes = partial(kernel_for, name, make, title, way.width, quick=True, keep=True, single=way.single, later=True)
-    if when() == FIRST or way.width == 1 or (full and (_kept.knows(full) or load(full))):
+
+    @cache
+    def traced() -> Graph:
+        with stage("trace"):
+            return make()
+
+    def in_lanes() -> Kernel:
+        return kernel_for(name, traced, title, way.width, quick=quick, keep=True, single=way.single, later=True)
+
+    if when() == FIRST or way.width == 1 or (full and (_kept.knows(full) or is_there(full))):
         return in_lanes()
 
-    def new() -> SinglesFirst:
-        traced: list[Graph] = []
-
-        def once() -> Graph:
-            if not traced:
-                traced.append(make())
-            return traced[0]
-
-        single = kernel_for(name, once, title, 1, quick=True, keep=True, later=True)
-        scheduled = cache(lambda: fused(replace(once(), name=title)))
-        found = SinglesFirst(full, single, scheduled, partial(_unoptimised, way), partial(_kernel_of, full, scheduled))
+    def new() -> SinglesFirst | Kernel:
+        alone = single or kernel_for(name, traced, title, ALONE.width, quick=ALONE.quick, keep=True, later=True)
+        scheduled = cache(lambda: fused(replace(traced(), name=title)))
+        found = SinglesFirst(full, alone, scheduled, partial(_unoptimised, way), partial(_kernel_of, full, scheduled))
         if when() == LATER:
             watch(found)
         return found
 
+    known = bool(single) or bool(full and is_there(_full_name(name, ALONE)))
+    if not known and _operations(traced()) <= FEW:
+        return in_lanes()
     return _singles.get(full, new) if full else new()
+
+
+def _operations(graph: Graph) -> int:
+    """The operations of a graph and of the routines that it calls, each counted once."""
+    return graph.operations.total() + sum(routine.size for routine in routines(graph))
 
 
 def _full_name(name: str, way: CompiledAs) -> str:

@@ -15,7 +15,7 @@ from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
 from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionText, angles, table_of_constants
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
-from polhode.kernel.routine import Routine, blocks, routines
+from polhode.kernel.routine import Routine, blocks
 
 APART = 500
 """Operations of a routine that several kernels call from which on it is a module of its own, compiled once for all: a

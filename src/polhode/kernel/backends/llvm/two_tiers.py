@@ -185,14 +185,15 @@ class SinglesFirst:
     def __init__(
         self,
         name: str,
-        single: Callable[..., tuple],
+        single: Any,
         trace: Callable[[], Graph],
         unoptimised: Callable[[Graph], tuple[dict[str, Any], bytes]],
-        link: Callable[[CachedKernel], Callable[..., tuple]],
+        link: Callable[[CachedKernel], Any],
     ) -> None:
         """A kernel in use.
 
         name         of that in lanes, in the cache; "": it is not kept there
+        single       the kernel of single states
         trace        gives the graph
         unoptimised  facts and bitcode of the graph in lanes
         link         CachedKernel → its callable
@@ -205,10 +206,21 @@ class SinglesFirst:
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results of the kernel that there is."""
+        found: tuple = self.current(*arrays)
+        return found
+
+    @property
+    def current(self) -> Any:
+        """The kernel that there is, for one call."""
         self._calls += 1
         if self._moments >= MOMENTS and self._graph is None:
             self._graph = self._trace()
-        return self.kernel(*arrays)
+        return self.kernel
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Those of the kernel that there is: shapes of its arguments and results do not change."""
+        return self.kernel.facts
 
     def is_hot(self) -> bool:
         """Whether it was used in enough of the moments at which this is asked, and its graph is there since."""

@@ -308,7 +308,7 @@ class PathWatch:
 
     def _rates(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
         """(n, k, PROBES)  of `Looks.rates`."""
-        rates = [self.system.constraint_rates(q, z, t=t) for z in self._probes]
+        rates = [self.system.constraint_residuals(q, z, t=t).rates for z in self._probes]
         found = np.stack(rates, axis=2)
         if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
             self._sizes = self._natural(t[:1], q[:1])

@@ -46,6 +46,7 @@ from polhode.scalar import (
     Scalar,
     SharedFunction,
     Vec,
+    flat,
     identity,
     is_zero,
     iterate,
@@ -73,6 +74,10 @@ SETTLED = 1e-13
 CONTRADICTION = 1e-6
 """The residual of dependent rows in velocities, relative to the speed of the machine, beyond which they contradict each
 other: that of `check.diagnosis.CONSISTENT` at the start."""
+
+SHARED = 30
+"""Numbers in A from which on accelerations and projections of a model are routines that all its kernels share: that of
+`bicycle` has 54. Smaller ones, as of a four-bar, are written out: a call of them takes as long as they do."""
 
 NO_MOTION = 1e200
 """The velocity where no motion meets the conditions: beyond all bounds, so that a run ends there."""
@@ -133,11 +138,13 @@ class RecordedRows(NamedTuple):
 
     rows       of t (1,), q, v: `ConstraintRows`
     residuals  of t (1,), q, v: φ and r
+    routines   what kernels of the model share, by name and by what it depends on besides
     """
 
     tree: Tree
     rows: RecordedFunction
     residuals: RecordedFunction
+    routines: dict[tuple, SharedFunction]
 
     @classmethod
     def of(cls, tree: Tree, found: list[ConstraintCondition]) -> "RecordedRows":
@@ -151,6 +158,7 @@ class RecordedRows(NamedTuple):
                     constraints.speeds(tree, found, t[0], q, v),
                 )
             ),
+            {},
         )
 
 
@@ -170,7 +178,8 @@ class ConstrainedDynamics:
     def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
         """The same with other scalars for the natural sizes of its rows, and for their units after them."""
         count = len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass))
+        scales = Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass)
+        return replace(self, scales=scales, recorded=None)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -241,7 +250,29 @@ class ConstrainedDynamics:
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
-        return self.accelerate(x)[0].a
+        if not self.is_shared(x):
+            return self.accelerate(x)[0].a
+        tree = x.tree
+
+        def acceleration(t: Vec, q: Vec, v: Vec, tau: Vec) -> Vec:
+            return self.accelerate(Arguments(tree, q, v, tau=tau, t=t[0]))[0].a
+
+        return self._routine("acceleration", acceleration)(Vec([x.t]), x.q, x.v, x.tau)
+
+    def is_shared(self, x: Arguments) -> bool:
+        """Whether v̇ is one routine of all kernels: on the model's own tree, where it is not small."""
+        return not x.wrench and x.normals is None and not x.rolled and self._shares(x.tree)
+
+    def _shares(self, tree: Tree) -> bool:
+        """Whether kernels share routines on a tree."""
+        return bool(self.recorded and tree is self.recorded.tree and len(self.names) * tree.nv > SHARED)
+
+    def _routine(self, name: str, function: Callable[..., Vec], *more: Any) -> SharedFunction:
+        """A function that all kernels of the model share; more: what it depends on besides its arguments."""
+        assert self.recorded
+        policy = self.policy
+        key = name, policy.engine, policy.rank_tolerance, policy.baumgarte, *more
+        return self.recorded.routines.setdefault(key, SharedFunction(name, function))
 
     def forward_slopes(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, at the rank that is found here.                           BEYOND §9
@@ -363,6 +394,21 @@ class ConstrainedDynamics:
         strict  where dependent rows contradict each other, velocities become NO_MOTION
         more    further corrections, at most, while positions are off by more than SETTLED
         """
+
+        def projection(t: Vec, q: Vec, v: Vec) -> Vec:
+            return Vec(flat(self._projected(tree, t[0], q, v, corrections)))
+
+        if self._shares(tree) and not more:
+            found = self._routine("projection", projection, corrections)(Vec([t]), q, v)
+            new_q, new, (square, bound) = Vec(found[: len(q)]), Vec(found[len(q) : -2]), found[-2:]
+        else:
+            new_q, new, square, bound = self._projected(tree, t, q, v, corrections, more)
+        return new_q, where(square > bound, Vec([NO_MOTION] * tree.nv), new) if strict else new
+
+    def _projected(
+        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int, more: int = 0
+    ) -> tuple[Vec, Vec, Scalar, Scalar]:
+        """The state brought back, the square of what dependent rows miss, and that up to which they agree."""
         holonomic, nothing = self.holonomic, Vec([0.0] * tree.nv)
         is_large = holonomic * tree.nv > UNROLLED
         shared = self._correction(tree, t, q, v) if is_large and holonomic == len(self.names) else None
@@ -396,15 +442,12 @@ class ConstrainedDynamics:
             tolerance = self.tolerance(rows.phi)
             change, residual = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
         new = v + change
-        if not strict:
-            return q, new
         slow = reduce(maximum, [unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True)])
         part, twice = (
             CONTRADICTION + TOLERANCE_PER_VIOLATION * tolerance,
             new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN),
         )
-        square, bound = residual @ residual, part * part * (twice + (1e-3 * slow) ** 2)
-        return q, where(square > bound, Vec([NO_MOTION] * tree.nv), new)
+        return q, new, residual @ residual, part * part * (twice + (1e-3 * slow) ** 2)
 
     def _correction(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Correction]:
         """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, violation): one routine for positions and velocities, of the same rows."""
@@ -420,7 +463,8 @@ class ConstrainedDynamics:
             found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
             return Vec((*found.a, *(found.residual[i] for i in kept), tolerance))
 
-        routine, n = SharedFunction("correction", correction), tree.nv
+        n, own = tree.nv, self.recorded and tree is self.recorded.tree
+        routine = self._routine("correction", correction, *kept) if own else SharedFunction("correction", correction)
 
         def asked(q: Vec, violation: Vec) -> Correction:
             *found, tolerance = routine(Vec([t]), q, Vec([violation[i] for i in kept]))

@@ -143,6 +143,18 @@ def load(name: str, named: str | None = None) -> CachedKernel | None:
     return entry
 
 
+def is_there(name: str) -> bool:
+    """Whether there is a file of this name; `load` tells whether it is whole."""
+    with _opened(make=False) as place:
+        if place is None:
+            return False
+        try:
+            os.stat(f"{name}.kernel", dir_fd=place, follow_symlinks=False)
+        except OSError:
+            return False
+    return True
+
+
 def save(name: str, entry: CachedKernel, named: str | None = None, make: bool = True) -> None:
     """Keep a kernel, where there is a folder for it.  named, make: as in `folder`"""
     with _opened(named, make) as place:

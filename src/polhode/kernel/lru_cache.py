@@ -29,6 +29,11 @@ class LruCache(Generic[T]):
                 self._known.popitem(last=False)
         return found
 
+    def knows(self, name: Hashable) -> bool:
+        """Whether there is an entry of this name."""
+        with self._lock:
+            return name in self._known
+
     def clear(self) -> None:
         """Forget all."""
         with self._lock:

@@ -126,6 +126,8 @@ class Routine:
     """Its derivative, where one is known that is better than that of its steps."""
     unset: frozenset[str] = frozenset()
     """Arrays of which nothing is read that was not written: what they hold at the start does not matter."""
+    shared: bool = False
+    """Whether several graphs call it: where it is large, it is compiled once for all of them."""
 
     def mapped(self, change: Callable[[Graph], Graph]) -> Routine:
         """The same with every graph changed."""

@@ -24,7 +24,7 @@ from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Machine, Method
 from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
-from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
+from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import BoundKernel, chained
 from polhode.kernel.cache import key as cache_key
@@ -266,18 +266,20 @@ class CompiledRun:
         more: Sequence[str] | None = (),
         quick: bool = False,
         width: int = 1,
-    ) -> Kernel:
+    ) -> Any:
         """The kernel of a function of generic scalars that a run gives, for arguments of these shapes.
 
         more   words that tell it from other kernels of the run; None: it is not kept
         quick  whether it is called a few times only
-        width  lanes
+        width  lanes: of several, batches are asked for a few times only
         """
         title, inputs = f"{self.model.name}: {title}", self.inputs
         if inputs is None or more is None:
             key = "" if more is None or not self.key else cache_key(self.key, *more)
-            traced, single = lambda: trace(make(self), **shapes), width == 1
-            return kernel_for(key, traced, title, width, quick=quick, keep=True, single=single, later=True)
+            traced = lambda: trace(make(self), **shapes)  # noqa: E731
+            if width > 1:
+                return batch_kernel_for(key, traced, title, quick)
+            return kernel_for(key, traced, title, 1, quick=quick, keep=True, later=True)
 
         def function(*, numbers: Vec, **given: Any) -> Any:
             run = self.on_numbers(inputs, numbers)
@@ -301,8 +303,10 @@ class CompiledRun:
             by_kernel = self.constrained or (self.in_python and _are_floats(x.q, x.v, x.tau))
             return self._on_floats(x) if by_kernel else forward_dynamics(x._replace(tree=self.tree))
         chosen = self._acceleration
-        if chosen.operations is not None and chosen.operations <= INLINE:
-            return chosen.function(x._replace(tree=chosen.tree))
+        own = x._replace(tree=chosen.tree)
+        is_small = chosen.operations is not None and chosen.operations <= INLINE
+        if is_small or (self.constrained and self.constrained.is_shared(own)):
+            return chosen.function(own)
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
-from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import batch_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import ForceElement, Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
@@ -75,14 +75,14 @@ class Observer:
         return dict(zip(names, whole, strict=True))
 
     @cached_property
-    def _kernel(self) -> Kernel:
+    def _kernel(self) -> Any:
         model, text = self.model, identity_text(self.model)
         shapes = {"q": (model.nq,), "v": (model.nv,)}
         if text and model.number_inputs:
             return tree_kernel(model, "observe", self.on_scalars, shapes, single=False, later=True)
         graph = lambda: trace(partial(self.on_scalars, self.tree), **shapes)  # noqa: E731
         name, title = cache_key(text, "observe") if text else "", f"{model.name}: observe"
-        return kernel_for(name, graph, title, single=False, later=True)
+        return batch_kernel_for(name, graph, title)
 
 
 @once_each

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
-from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
+from polhode.kernel.backends.llvm.compile import TIME, Kernel, batch_kernel_for, kernel_for, lanes, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.backends.llvm.named_call import named_call
 from polhode.kernel.backends.llvm.result_memory import LARGE, new_array
 from polhode.kernel.backends.llvm.threads import run_in_threads
+from polhode.kernel.backends.llvm.two_tiers import SinglesFirst
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
@@ -34,6 +35,7 @@ class LlvmBackend(Backend):
         self.lanes = lanes()  # says so now where there is no compiler
         self.fast = fast
         self.kernels: dict[tuple[str, ...], Kernel] = {}
+        self.batches: dict[tuple[str, ...], SinglesFirst] = {}  # of runs: quantities for several states
         self.hoisted: dict[tuple[str, ...], HoistedKernel] = {}
         self._graphs: LruCache[Graph] = LruCache(TRACED)
         self._lock = threading.Lock()
@@ -57,7 +59,7 @@ class LlvmBackend(Backend):
                 return None
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
-            return None
+            return None  # in a run, `kernel` counts batches that go state by state
         if out is None and not _is_large(kernel, batch):
             found = kernel.ufunc(*given, t)
         else:
@@ -146,15 +148,26 @@ class LlvmBackend(Backend):
     def kernel(self, computation: Computation, call: Call) -> Kernel:
         """The kernel of a computation for the arguments of a call: from memory, from disk, or made now.
 
-        One for single states is compiled first, one with lanes when there is a batch that fills them.
+        One for single states is compiled first, one with lanes when there is a batch that fills them; in a run, when
+        batches are asked for long.
         """
         if computation.is_empty:
             raise computation.nothing_to_compile("a model in which nothing moves")
         place = (*computation.key, *call.names)
         with self._lock:
             kernel = self.kernels.get(place)
+            if place in self.batches and prod(call.batch) > 1:
+                return self.batches[place].current
             if kernel is None or self._too_narrow(kernel, call.batch):
                 name, make, width = self._asked(computation, call, place)
+                if self.quick and width > 1 and not self.fast:
+                    found = batch_kernel_for(name, make, computation.title, single=kernel)
+                    if isinstance(found, SinglesFirst):
+                        self.batches[place] = found
+                        self.kernels.setdefault(place, found.kernel)
+                        return found.current
+                    self.kernels[place] = found
+                    return found
                 quick, single = self.quick and width == 1, not self.quick
                 self.kernels[place] = kernel = kernel_for(
                     name, make, computation.title, width, self.fast, quick=quick, single=single, later=self.quick

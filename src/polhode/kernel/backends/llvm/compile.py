@@ -18,15 +18,17 @@ import numpy as np
 from polhode.errors import CompileError, escaped
 from polhode.kernel.backends.llvm.builtin_text import entry_text
 from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
-from polhode.kernel.backends.llvm.module import header, module_text
+from polhode.kernel.backends.llvm.module import Modules, SharedModule, header, modules
+from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
-from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, watch, when
-from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
+from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
+from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
 from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
+from polhode.kernel.routine import routines
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 
@@ -46,6 +48,11 @@ SHORT_TEXT = 400_000
 that takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and what is timed is what it
 stays. Kernels of whole runs, of which there are many and none is timed alone, have no such limit."""
 
+FEW = 4000
+"""Operations of a kernel for the batches of a run up to which it is in lanes at once. It takes 0.04 s more than one
+state by state at most (samples of `arm-7`, 3,100 operations, 0.07 and 0.03 s), and every later run is quicker by
+milliseconds. Of `stewart-platform` (20,000) samples take 0.52 and 0.03 s, and 1,001 of them 8 and 40 ms."""
+
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
 after registers are given out, which the processor does itself. Steps of `stewart-platform` and of `n-four-bar-40` take
@@ -53,6 +60,12 @@ after registers are given out, which the processor does itself. Steps of `stewar
 
 _kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
+
+_singles: LruCache[Any] = LruCache(64)
+"""Kernels for batches that go state by state so far, for whoever asks for them by name."""
+
+_shared_code: LruCache[tuple[bytes, bytes]] = LruCache(32)
+"""Object code and bitcode of routines that several kernels share, a megabyte or less each."""
 
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
@@ -75,6 +88,10 @@ class CompiledAs(NamedTuple):
     def has_tiers(self) -> bool:
         """Whether it may be used before it is optimised: where sums are reassociated, other code has other bits."""
         return not self.quick and not self.fast
+
+
+ALONE = CompiledAs(width=1, fast=False, quick=True, single=True)
+"""Kernels of a run that go state by state, until there are some in lanes."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +132,7 @@ class Kernel:
         graph = self.graph
         facts = self.facts
         way = CompiledAs(*[facts[name] for name in CompiledAs._fields])
-        return header(graph) + _text(graph, way)
+        return header(graph) + "\n\n".join(_modules(graph, way).texts)
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -149,7 +166,7 @@ def kernel_for(
     """
     width = lanes() if width is None else width
     way = CompiledAs(width, fast, quick, single or width == 1)
-    full = cache_key(name, _identity(), *map(str, way)) if name else ""
+    full = _full_name(name, way)
 
     def scheduled() -> Graph:
         with stage("trace"):
@@ -160,6 +177,59 @@ def kernel_for(
     optimised = when() if way.has_tiers else FIRST
     make_kernel = partial(_loaded_or_compiled, full, scheduled, way, optimised, 0 if later else SHORT_TEXT)
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
+
+
+def batch_kernel_for(
+    name: str, make: Callable[[], Graph], title: str, quick: bool = False, single: Kernel | None = None
+) -> Kernel | SinglesFirst:
+    """The kernel of this name for batches of states of a run: in lanes where it is small, where it is on disk, or where
+    kernels are optimised first; else state by state, until it turns out to be used for long.
+
+    name, make, title  as in `kernel_for`
+    quick   whether that in lanes is compiled in less time, to slower code
+    single  the kernel for one state, where there is one
+    """
+    way = CompiledAs(lanes(), fast=False, quick=quick, single=lanes() == 1)
+    full = _full_name(name, way)
+
+    @cache
+    def traced() -> Graph:
+        with stage("trace"):
+            return make()
+
+    def in_lanes() -> Kernel:
+        return kernel_for(name, traced, title, way.width, quick=quick, keep=True, single=way.single, later=True)
+
+    if when() == FIRST or way.width == 1 or (full and (_kept.knows(full) or is_there(full))):
+        return in_lanes()
+
+    def new() -> SinglesFirst | Kernel:
+        alone = single or kernel_for(name, traced, title, ALONE.width, quick=ALONE.quick, keep=True, later=True)
+        scheduled = cache(lambda: fused(replace(traced(), name=title)))
+        found = SinglesFirst(full, alone, scheduled, partial(_unoptimised, way), partial(_kernel_of, full, scheduled))
+        if when() == LATER:
+            watch(found)
+        return found
+
+    known = bool(single) or bool(full and is_there(_full_name(name, ALONE)))
+    if not known and _operations(traced()) <= FEW:
+        return in_lanes()
+    return _singles.get(full, new) if full else new()
+
+
+def _operations(graph: Graph) -> int:
+    """The operations of a graph and of the routines that it calls, each counted once."""
+    return graph.operations.total() + sum(routine.size for routine in routines(graph))
+
+
+def _full_name(name: str, way: CompiledAs) -> str:
+    """The name of a kernel on disk: of its graph, of how it is compiled, and of the machine; "" stays."""
+    return cache_key(name, _identity(), *map(str, way)) if name else ""
+
+
+def _kernel_of(full: str, scheduled: Callable[[], Graph], entry: CachedKernel) -> Kernel:
+    """The kernel of object code that is optimised."""
+    return _linked(full, entry, scheduled, FIRST)
 
 
 def _loaded_or_compiled(
@@ -202,6 +272,14 @@ def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
 
 
 def _is_object(image: bytes) -> bool:
+    """Whether object code is whole, as far as that shows: that of each of its modules."""
+    try:
+        return all(map(_is_whole, divided(image)))
+    except ValueError:
+        return False
+
+
+def _is_whole(image: bytes) -> bool:
     """Whether an ELF file (of other formats the linker judges) has the tables its head tells of: LLVM trusts them."""
     if image[:4] != b"\x7fELF":
         return not sys.platform.startswith("linux")
@@ -234,15 +312,41 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _text(graph: Graph, way: CompiledAs) -> str:
-    """The text of a graph's module."""
-    return module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single, way.quick)
+def _modules(graph: Graph, way: CompiledAs) -> Modules:
+    """The texts of a graph's modules."""
+    return modules(graph.anonymous(), SYMBOL, way.width, way.fast, way.single, way.quick)
 
 
 def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int = 0) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it; bitcode with what is not optimised first."""
-    import llvmlite.binding as llvm
+    text, shared, facts = _written(graph, way)
+    length = len(text) + sum(len(module.text) for module in shared)
+    at_once = optimised == FIRST or (optimised == LATER and length <= short)
+    level = facts["level"] if at_once else QUICK
 
+    def made() -> CachedKernel:
+        found = [_module_code(text, level, not at_once)]
+        for module in shared:  # the next kernel that calls it may be one that is optimised later
+            again = partial(_module_code, module.text, level, level == QUICK)
+            found.append(_shared_code.get((module.name, level), again))
+        images, bitcodes = map(joined, zip(*found, strict=True))
+        return CachedKernel(facts, images, b"" if at_once else bitcodes)
+
+    try:
+        with stage("LLVM"):
+            return interruptible(made)
+    except RuntimeError as error:
+        raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
+
+
+def _unoptimised(way: CompiledAs, graph: Graph) -> tuple[dict[str, Any], bytes]:
+    """The facts and the bitcode of a graph."""
+    text, shared, facts = _written(graph, way)
+    return facts, joined([_parsed(each).as_bitcode() for each in (text, *(module.text for module in shared))])
+
+
+def _written(graph: Graph, way: CompiledAs) -> tuple[str, tuple[SharedModule, ...], dict[str, Any]]:
+    """The text of a kernel's own module, the modules that it shares with others, and its facts."""
     facts: dict[str, Any] = {
         **way._asdict(),
         "inputs": [list(port.shape) for port in graph.inputs],
@@ -250,25 +354,29 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
     }
     facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
     with stage("text"):
-        text = _text(graph, way)
-    facts["level"] = QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL
+        text, shared = _modules(graph, way)
+    length = len(text) + sum(len(module.text) for module in shared)
+    facts["level"] = QUICK if way.quick else OF_LONG if length > LONG_TEXT else FULL
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    at_once = optimised == FIRST or (optimised == LATER and len(text) <= short)
-    by = machine(facts["level"] if at_once else QUICK)
+    return text, shared, facts
 
-    def made() -> CachedKernel:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.verify()
-        bitcode = b"" if at_once else module.as_bitcode()
-        return CachedKernel(facts, by.emit_object(module), bitcode)
 
-    try:
-        with stage("LLVM"):
-            return interruptible(made)
-    except RuntimeError as error:
-        raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
+def _module_code(text: str, level: int, later: bool) -> tuple[bytes, bytes]:
+    """The object code of a module, and its bitcode where that may be optimised later, else none."""
+    module = _parsed(text)
+    bitcode = module.as_bitcode() if later else b""
+    return machine(level).emit_object(module), bitcode
+
+
+def _parsed(text: str) -> Any:
+    """LLVM's module of a text, verified."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    return module
 
 
 def _optimised(full: str, entry: CachedKernel) -> CachedKernel:
@@ -306,8 +414,10 @@ def _addresses(entry: CachedKernel) -> tuple[int, int, Any]:
     """
     import llvmlite.binding as llvm
 
-    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process()
-    library.export_symbol(SYMBOL).export_symbol(SEAL)
+    library = llvm.JITLibraryBuilder()
+    for image in divided(entry.image):
+        library.add_object_img(image)
+    library.add_current_process().export_symbol(SYMBOL).export_symbol(SEAL)
     if entry.facts["entry"]:
         library.export_symbol(ENTRY)
     tracker = library.link(linker(), f"kernel {next(_numbers)}")

@@ -4,7 +4,10 @@ A lane holds one state. Inputs and outputs are rows of doubles, one row per stat
 transposed in registers. All lane widths do the same operations, so they round alike.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
@@ -12,7 +15,42 @@ from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
 from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionText, angles, table_of_constants
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
-from polhode.kernel.routine import Routine, routines
+from polhode.kernel.routine import Routine, blocks
+
+APART = 500
+"""Operations of a routine that several kernels call from which on it is a module of its own, compiled once for all: a
+module takes some 2 ms beside its operations, 500 of them 5 to 10 ms."""
+
+OWN = "own"
+"""What a routine is called while its module is written, before a digest of that text names it."""
+
+
+class SharedModule(NamedTuple):
+    """A routine as a module of its own, with what it alone calls.
+
+    name  of its function, less the number of lanes: it has a digest of the text
+    uses  the modules of the shared routines that it calls, each once, with those that they use before them
+    """
+
+    name: str
+    text: str
+    uses: tuple["SharedModule", ...]
+
+
+class Modules(NamedTuple):
+    """The texts of a kernel: its own module, and those of the shared routines that it calls."""
+
+    own: str
+    shared: tuple[SharedModule, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them, its own first."""
+        return (self.own, *(module.text for module in self.shared))
+
+
+_shared: WeakKeyDictionary[Routine, dict[tuple, SharedModule]] = WeakKeyDictionary()
+"""The modules of shared routines, by lanes and by how they are compiled, while the routines live."""
 
 
 def kernel_text(
@@ -99,15 +137,114 @@ def header(graph: Graph) -> str:
 def module_text(
     graph: Graph, name: str, width: int, fast: bool = False, single: bool = True, quick: bool = False
 ) -> str:
-    """The whole module: declarations, kernels for one state and for `width` lanes, the driver.
+    """The module of a graph itself: see `modules`."""
+    return modules(graph, name, width, fast, single, quick).own
+
+
+def modules(
+    graph: Graph, name: str, width: int, fast: bool = False, single: bool = True, quick: bool = False
+) -> Modules:
+    """The modules of a kernel: declarations, kernels for one state and for `width` lanes, the driver; shared routines.
 
     fast    sums and products may be reassociated: other bits, also from one lane width to another
     single  whether there is a kernel for one state; without, there is less to compile (`CompiledAs`)
     quick   whether it is compiled at LLVM's quick level only, and so in the form which that takes least time for
     """
     widths = sorted({1, width} if single else {width})
-    names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
-    every = sorted({1, *widths, routine_functions.TOGETHER}) if names else widths
+    shared = {w: _shared_modules([graph], w, fast, quick) for w in widths}
+    tables = _tables(widths, quick)
+    own = _own_routines([graph])
+    driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
+    kernels = []
+    for w in widths:
+        names = own | {routine: module.name for routine, module in shared[w].items()}
+        kernels.append(kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)))
+    kernels += _routine_texts(own, shared, widths, fast, tables)
+    kernels += [driver, *([stream_text()] if STREAM in driver else [])]
+    used = dict.fromkeys(one for w in widths for module in shared[w].values() for one in (*module.uses, module))
+    return Modules(_joined(kernels, widths, bool(own), shared, tables), tuple(used))
+
+
+def _tables(widths: Sequence[int], quick: bool) -> dict[int, dict[str, int]]:
+    """Tables for the constants of several lanes, where they are read from memory."""
+    return {w: {} for w in widths if quick and w > 1}
+
+
+def _is_apart(routine: Routine) -> bool:
+    """Whether a routine is a module of its own."""
+    return routine.shared and routine.size >= APART
+
+
+def _called(graphs: Sequence[Graph]) -> dict[Routine, None]:
+    """The routines that graphs call, directly or through others, but for what modules of their own call."""
+    found: dict[Routine, None] = {}
+    for graph in graphs:
+        for node in graph.nodes:
+            if node.op == "call" and node.value not in found:
+                if not _is_apart(node.value):
+                    found |= _called([block.graph for block in blocks(node.value.body)])
+                found[node.value] = None
+    return found
+
+
+def _own_routines(graphs: Sequence[Graph]) -> dict[Routine, str]:
+    """The routines that are written in the module of graphs, by name."""
+    own = [routine for routine in _called(graphs) if not _is_apart(routine)]
+    return {routine: f"routine{k}" for k, routine in enumerate(own)}
+
+
+def _shared_modules(graphs: Sequence[Graph], width: int, fast: bool, quick: bool) -> dict[Routine, SharedModule]:
+    """The modules of the shared routines that graphs call."""
+    return {routine: shared_module(routine, width, fast, quick) for routine in _called(graphs) if _is_apart(routine)}
+
+
+def shared_module(routine: Routine, width: int, fast: bool, quick: bool) -> SharedModule:
+    """The module of a shared routine, for so many lanes; the same for all kernels that call it."""
+    known, key = _shared.setdefault(routine, {}), (width, fast, quick and width > 1)
+    if key not in known:
+        known[key] = _new_shared_module(routine, width, fast, quick)
+    return known[key]
+
+
+def _new_shared_module(routine: Routine, width: int, fast: bool, quick: bool) -> SharedModule:
+    graphs = [block.graph for block in blocks(routine.body)]
+    others, tables = _shared_modules(graphs, width, fast, quick), _tables([width], quick)
+    own = _own_routines(graphs) | {routine: OWN}
+    text = _joined(
+        _routine_texts(own, {width: others}, [width], fast, tables), [width], True, {width: others}, tables
+    ).replace(f"define internal void @{OWN}_{width}(", f"define void @{OWN}_{width}(")
+    name = f"shared_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    used = dict.fromkeys(one for module in others.values() for one in (*module.uses, module))
+    return SharedModule(name, text.replace(f"@{OWN}_", f"@{name}_"), tuple(used))
+
+
+def _routine_texts(
+    own: Mapping[Routine, str],
+    shared: Mapping[int, Mapping[Routine, SharedModule]],
+    widths: Sequence[int],
+    fast: bool,
+    tables: dict[int, dict[str, int]],
+) -> list[str]:
+    """The functions of routines that a module has itself, and their tables."""
+    found = []
+    for routine, title in own.items():
+        for w in widths:
+            names = {**own, **{other: module.name for other, module in shared[w].items()}}
+            body = FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w))
+            text = routine_functions.routine_text(routine, names, body)
+            found += [*body.functions, text]
+    return found + [routine_functions.table_text(routine, title) for routine, title in own.items()]
+
+
+def _joined(
+    functions: Sequence[str],
+    widths: Sequence[int],
+    has_routines: bool,
+    shared: Mapping[int, Mapping[Routine, SharedModule]],
+    tables: Mapping[int, dict[str, int]],
+) -> str:
+    """A module of functions: what they call is declared, or written after them."""
+    every = sorted({1, *widths, routine_functions.TOGETHER}) if has_routines else widths
     declarations = []
     for w in every:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")
@@ -122,20 +259,14 @@ def module_text(
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    declarations += [line for w in sorted({1, *widths}) if names for line in routine_functions.declarations(w)]
+    declarations += [line for w in sorted({1, *widths}) if has_routines for line in routine_functions.declarations(w)]
     declarations.append("declare i64 @llvm.umin.i64(i64, i64)")
-    tables: dict[int, dict[str, int]] = {w: {} for w in widths if quick and w > 1}
-    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)) for w in widths]
-    for routine, title in names.items():
-        for body in [FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w)) for w in widths]:
-            text = routine_functions.routine_text(routine, names, body)
-            kernels += [*body.functions, text]
-    kernels += [table_of_constants(w, table) for w, table in tables.items() if table]
-    kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
-    called = [(w, n) for w in every for n in range(1, SINES + 1) if any(f"@sines{n}_{w}(" in text for text in kernels)]
-    kernels += [sines_text(*each) for each in called]
-    kernels += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in kernels)]
-    driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
-    kernels += [stream_text()] if STREAM in driver else []
+    for w, called in shared.items():
+        for routine, module in called.items():
+            declarations.append(routine_functions.declaration(routine, f"{module.name}_{w}"))
+    texts = [*functions, *(table_of_constants(w, table) for w, table in tables.items() if table)]
+    asked = [(w, n) for w in every for n in range(1, SINES + 1) if any(f"@sines{n}_{w}(" in text for text in texts)]
+    texts += [sines_text(*each) for each in asked]
+    texts += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in texts)]
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n!1 = !{i32 1}\n'
-    return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *kernels, driver, never])
+    return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *texts, never])

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.target_machine import machine
 from polhode.kernel.cache import CachedKernel, release, save
 
@@ -41,11 +42,11 @@ class OptimiserError(Exception):
 
 
 def object_code(bitcode: bytes, level: int) -> bytes:
-    """The object code of a module that was verified before."""
+    """The object code of modules that were verified before."""
     import llvmlite.binding as llvm
 
-    module = llvm.parse_bitcode(bitcode, llvm.create_context())
-    return machine(level).emit_object(module)
+    by = machine(level)
+    return joined([by.emit_object(llvm.parse_bitcode(part, llvm.create_context())) for part in divided(bitcode)])
 
 
 class Optimiser:

@@ -380,6 +380,11 @@ class RoutineText:
         body.label(done)
 
 
+def declaration(routine: Routine, name: str) -> str:
+    """The declaration of the function of a routine that another module has."""
+    return f"declare void @{name}({', '.join(['ptr'] * (1 + len(routine.outputs)))})"
+
+
 def routine_text(routine: Routine, names: Mapping[Routine, str], body: FunctionText) -> str:
     """The function `name_width` of a routine."""
     return RoutineText(routine, names[routine], body).text()

@@ -21,6 +21,7 @@ from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel
 from polhode.kernel.backends.llvm.target_machine import linker, machine
 from polhode.kernel.cache import CachedKernel, claim, load, release
+from polhode.kernel.graph import Graph
 
 SWITCH = "POLHODE_OPTIMISE"
 """The variable of the environment that says when kernels are optimised."""
@@ -173,18 +174,96 @@ class FirstTier:
         return True
 
 
+class SinglesFirst:
+    """A kernel for batches that goes state by state, until one in lanes takes its place, with the same bits.
+
+    Code of several lanes takes as long to compile as all the steps of a run, and a short run asks for few samples.
+    Its text is written in the thread of the watch, from a graph that was traced by whoever called the kernel: tracing
+    runs functions of models and of users, which may not take two threads.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        single: Any,
+        trace: Callable[[], Graph],
+        unoptimised: Callable[[Graph], tuple[dict[str, Any], bytes]],
+        link: Callable[[CachedKernel], Any],
+    ) -> None:
+        """A kernel in use.
+
+        name         of that in lanes, in the cache; "": it is not kept there
+        single       the kernel of single states
+        trace        gives the graph
+        unoptimised  facts and bitcode of the graph in lanes
+        link         CachedKernel → its callable
+        """
+        self.kernel = single
+        self._cache = os.environ.get("POLHODE_CACHE")
+        self._name, self._trace, self._unoptimised, self._link = name, trace, unoptimised, link
+        self._graph: Graph | None = None
+        self._calls, self._seen, self._moments = 0, 0, 0
+
+    def __call__(self, *arrays: Any) -> tuple:
+        """The results of the kernel that there is."""
+        found: tuple = self.current(*arrays)
+        return found
+
+    @property
+    def current(self) -> Any:
+        """The kernel that there is, for one call."""
+        self._calls += 1
+        if self._moments >= MOMENTS and self._graph is None:
+            self._graph = self._trace()
+        return self.kernel
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Those of the kernel that there is: shapes of its arguments and results do not change."""
+        return self.kernel.facts
+
+    def is_hot(self) -> bool:
+        """Whether it was used in enough of the moments at which this is asked, and its graph is there since."""
+        self._moments += self.was_used
+        self._seen = self._calls
+        return self._moments >= MOMENTS and self._graph is not None
+
+    @property
+    def was_used(self) -> bool:
+        """Whether it was used since it was asked whether it is hot."""
+        return self._calls != self._seen
+
+    def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
+        """Let code in lanes take over; False where another process is about to make it."""
+        name, graph = self._name, self._graph
+        assert graph is not None
+        if not claim(name, self._cache):
+            return False
+        try:
+            found = load(name, self._cache) if name else None  # by another process, meanwhile
+            if found is None:
+                facts, bitcode = self._unoptimised(graph)
+                image = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, bitcode))
+                found = CachedKernel(facts, image)
+        finally:
+            release(name, self._cache)
+        with _watch.linking:
+            self.kernel = self._link(found)
+        return True
+
+
 class _Watch:
     """Those kernels of this process that are not optimised, and the thread that looks after them."""
 
     def __init__(self) -> None:
-        self.kernels: WeakSet[FirstTier] = WeakSet()
+        self.kernels: WeakSet[FirstTier | SinglesFirst] = WeakSet()
         self.linking = threading.Lock()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._optimiser: Optimiser | None = None
         self._ended = False
 
-    def add(self, kernel: FirstTier) -> None:
+    def add(self, kernel: FirstTier | SinglesFirst) -> None:
         with self._changed:
             self.kernels.add(kernel)
             self._changed.notify()
@@ -213,7 +292,7 @@ class _Watch:
                 if kernel.is_hot() and self._optimise(kernel):
                     self.kernels.discard(kernel)
 
-    def _optimise(self, kernel: FirstTier) -> bool:
+    def _optimise(self, kernel: FirstTier | SinglesFirst) -> bool:
         """Whether no more is to be done about it; what fails is told, and the kernel stays as it is."""
         try:
             return kernel.optimise(self._process)
@@ -249,7 +328,7 @@ class _Watch:
 _watch = _Watch()
 
 
-def watch(kernel: FirstTier) -> None:
+def watch(kernel: FirstTier | SinglesFirst) -> None:
     """Have a kernel optimised where it turns out to be used for long."""
     _watch.add(kernel)
 

@@ -56,7 +56,7 @@ ROUNDING = 1e-14
 below which no step comes."""
 
 
-def _scale(machine: Machine, x: Vec, other: Vec, tolerance: Scalar) -> Vec:
+def tolerance_scale(machine: Machine, x: Vec, other: Vec, tolerance: Scalar) -> Vec:
     """tolerance (1 + |x|), or tolerance × length of ways and their velocities that count in parts of a length."""
     sizes = [maximum(abs(a), abs(b)) for a, b in zip(x, other, strict=True)]
     scale = [tolerance + tolerance * size for size in sizes]
@@ -105,7 +105,7 @@ def controlled(
     if machine.tangent:
         along = machine.tangent(t + h, end.q, end.v, list(errors))
         errors = tuple(a + sqrt(tolerance) * (e - a) for a, e in zip(along, errors, strict=True))
-    error = error_norm(errors, _scale(machine, Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
+    error = error_norm(errors, tolerance_scale(machine, Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
     accepted = error < 1
     factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
     factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))
@@ -129,7 +129,7 @@ def initial_step(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, to
     order = _estimator(method)
     chart = raw(machine, q, v)
     x, f = chart.start, chart.rhs(t, chart.start)
-    scale = _scale(machine, x, x, tolerance)
+    scale = tolerance_scale(machine, x, x, tolerance)
 
     def size(y: Vec) -> Scalar:
         return error_norm((y,), scale)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from polhode.integrate.adaptive import GROW, controlled, error_norm, tolerance_scale
+from polhode.integrate.adaptive import GROW, controlled, counted_errors, error_norm, tolerance_scale
 from polhode.integrate.integrals import advanced, dense_with_integrals, motion_within, state_within
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
@@ -372,8 +372,9 @@ def step_motion(setup: Setup, like: AdaptiveStepState, packed: Vec, tolerance: S
     machine = setup.within(s.t0, s.t)
     found = motion_within(setup.method, machine, s.t0, *s.before, s.h0)
     scale = tolerance_scale(machine, Vec(flat(s.before)), Vec((*s.q, *s.v)), tolerance)
+    differences = counted_errors(machine, s.t, s.q, s.v, found.differences, tolerance)
     error: Scalar = 0.0
-    for difference in found.differences:
+    for difference in differences:
         error = maximum(error, error_norm((difference,), scale))
     return Vec((s.t0, s.h0, *s.before.q, *s.before.v, *s.work_before, *flat(found.factors), error))
 

@@ -19,7 +19,7 @@ import numpy as np
 from polhode.check.constraint_monitor import BLOCK
 from polhode.check.diagnosis import metric_of
 from polhode.dynamics.constraints import in_row_order
-from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows
+from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows, singular_values
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
@@ -320,7 +320,7 @@ class PathWatch:
 
     def _take(self, one: Looks) -> None:
         """Let the rank and σ of one look count among those so far."""
-        _, singular, _ = decomposed_rows(self._scaled(one.t, one.q, one.v)[0][0])
+        singular = singular_values(self._scaled(one.t, one.q, one.v)[0][0])
         tolerance = min(max(10 * float(one.off[0]), self.system.rank_tolerance), SINGULAR)
         rank = int(rank_of(singular, tolerance))
         if rank > self.rank:

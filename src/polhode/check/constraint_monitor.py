@@ -8,7 +8,14 @@ import numpy as np
 
 from polhode.check.diagnosis import PRESENT, violations
 from polhode.dynamics import kinematics
-from polhode.linalg.rank import left_null_parts, metric_factor, rank_of, scaled_rows
+from polhode.linalg.rank import (
+    left_null_parts,
+    left_singular_vectors,
+    metric_factor,
+    rank_of,
+    scaled_rows,
+    singular_values,
+)
 from polhode.model import make_tree
 from polhode.result.deferred import DeferredArray, DeferredGroup
 from polhode.result.labels import force_units
@@ -176,14 +183,14 @@ def _strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) ->
     K = metric_factor(M[good], *((A[good], sizes) if constrained.scales.singular_mass else ()))
     B = scaled_rows(A[good][:, kept], K, sizes[kept])
     values = np.zeros((int(good.sum()), min(k, nv)))
-    short = np.linalg.svd(B, compute_uv=False)
+    short = singular_values(B)
     values[:, : short.shape[1]] = short
     rank = rank_of(values, np.broadcast_to(constrained.tolerance(Vec(positions[good].T)), len(values)))
     free = np.zeros((len(values), int(kept.sum())), dtype=bool)
     free[rank == kept.sum()] = True
     (lost,) = np.nonzero(rank < kept.sum())
     if len(lost):
-        free[lost] = left_null_parts(np.linalg.svd(B[lost])[0], rank[lost]) <= PRESENT
+        free[lost] = left_null_parts(left_singular_vectors(B[lost]), rank[lost]) <= PRESENT
     singular[good] = values
     all_rows = np.zeros((len(values), k), dtype=bool)
     all_rows[:, kept] = free

@@ -19,7 +19,7 @@ import numpy as np
 from polhode.check.constraint_monitor import BLOCK
 from polhode.check.diagnosis import metric_of
 from polhode.dynamics.constraints import in_row_order
-from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows
+from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows, singular_values
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
@@ -145,6 +145,39 @@ class Looks(NamedTuple):
     def part(self, which: slice) -> "Looks":
         """Some of them."""
         return Looks(*(array[which] for array in self))
+
+
+class Cubics:
+    """A path between looks: positions by cubics of their values and rates, velocities along lines."""
+
+    def __init__(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, rate: np.ndarray, quaternions: Sequence[slice]
+    ) -> None:
+        self.t, self.v, self.quaternions = t, v, quaternions
+        h = np.diff(t)[:, None]
+        way, first, second = np.diff(q, axis=0), h * rate[:-1], h * rate[1:]
+        self._powers = q[:-1], first, 3 * way - 2 * first - second, first + second - 2 * way
+
+    def _places(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals of times, and the parts of them that are gone (n, 1)."""
+        i = np.clip(np.searchsorted(self.t, t, "right") - 1, 0, len(self.t) - 2)
+        return i, ((t - self.t[i]) / (self.t[i + 1] - self.t[i]))[:, None]
+
+    def positions(self, t: np.ndarray) -> np.ndarray:
+        """(n, nq)"""
+        i, x = self._places(t)
+        *lower, q = (power[i] for power in self._powers)
+        for power in reversed(lower):
+            q *= x
+            q += power
+        for part in self.quaternions:
+            q[:, part] /= np.linalg.norm(q[:, part], axis=1, keepdims=True)
+        return q
+
+    def velocities(self, t: np.ndarray) -> np.ndarray:
+        """(n, nv)"""
+        i, x = self._places(t)
+        return (1 - x) * self.v[i] + x * self.v[i + 1]
 
 
 class PathWatch:
@@ -287,7 +320,7 @@ class PathWatch:
 
     def _take(self, one: Looks) -> None:
         """Let the rank and σ of one look count among those so far."""
-        _, singular, _ = decomposed_rows(self._scaled(one.t, one.q, one.v)[0][0])
+        singular = singular_values(self._scaled(one.t, one.q, one.v)[0][0])
         tolerance = min(max(10 * float(one.off[0]), self.system.rank_tolerance), SINGULAR)
         rank = int(rank_of(singular, tolerance))
         if rank > self.rank:
@@ -331,23 +364,15 @@ class PathWatch:
         K = metric_of(self.system, q, A)
         return scaled_rows(A, K, np.array(self.scales.sizes)), K
 
-    def _momentum(self, at: Looks, i: int) -> np.ndarray:
-        """(nv)  Kᵀv of a look, whose square is twice the kinetic energy."""
-        t, q, v = (x[i : i + 1] for x in at[:3])
-        return metric_of(self.system, q, self.system.constraint_rows(q, v, t=t).A)[0].T @ at.v[i]
+    def _momenta(self, at: Looks, which: np.ndarray) -> np.ndarray:
+        """(m, nv)  Kᵀv of some looks, whose squares are twice the kinetic energy."""
+        t, q, v = (x[which] for x in at[:3])
+        rows = self.system.constraint_rows(q, v, t=t).A if self.scales.singular_mass else np.zeros(0)
+        return np.einsum("nij,ni->nj", metric_of(self.system, q, rows), v)
 
-    def _between(self, at: Looks, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q and v of the path at times between looks, by cubics."""
-        i = np.clip(np.searchsorted(at.t, t, "right") - 1, 0, len(at.t) - 2)
-        first = slice(int(i[0]), int(i[-1]) + 2)
-        rate = self.system.rate(at.q[first], at.v[first])
-        h, j = (at.t[i + 1] - at.t[i])[:, None], i - i[0]
-        x = (t - at.t[i])[:, None] / h
-        q = (1 - x) ** 2 * ((1 + 2 * x) * at.q[i] + x * h * rate[j])
-        q += x**2 * ((3 - 2 * x) * at.q[i + 1] + (x - 1) * h * rate[j + 1])
-        for part in quaternion_slices(self.system.model):
-            q[:, part] /= np.linalg.norm(q[:, part], axis=1, keepdims=True)
-        return q, (1 - x) * at.v[i] + x * at.v[i + 1]
+    def _between(self, at: Looks) -> "Cubics":
+        """The path between looks, by cubics."""
+        return Cubics(at.t, at.q, at.v, self.system.rate(at.q, at.v), quaternion_slices(self.system.model))
 
     # where rank is lost
 
@@ -412,19 +437,21 @@ class PathWatch:
             return np.min(pivots[:, alive] / largest[alive], axis=1)
 
         best, least = (at.t[i : i + 1], at.q[i : i + 1], at.v[i : i + 1]), float(lowest(at.pivots[i : i + 1])[0])
-        low, high = (float(at.t[j]) for j in (max(i - 1, 0), min(i + 1, len(at.t) - 1)))
+        around = slice(max(i - 1, 0), min(i + 1, len(at.t) - 1) + 1)
+        path, (low, high) = self._between(at.part(around)), at.t[around][[0, -1]].tolist()
         for _ in range(ROUNDS):
             t = np.linspace(low, high, INNER)
-            q, v = self._between(at, t)
+            q = path.positions(t)
             values = lowest(self.system.constraint_pivots(q, t=t))
             if not np.all(np.isfinite(values)):
                 break
             k = int(np.argmin(values))
             if values[k] < least:
-                best, least = (t[k : k + 1], q[k : k + 1], v[k : k + 1]), float(values[k])
-            around = max(k - 1, 0), min(k + 1, INNER - 1)
-            low, high = (float(t[j]) for j in around)
-            if values[k] > 3 * (max(values[j] for j in around) - values[k]) + SUSPECT:
+                time = t[k : k + 1]
+                best, least = (time, q[k : k + 1], path.velocities(time)), float(values[k])
+            sides = max(k - 1, 0), min(k + 1, INNER - 1)
+            low, high = (float(t[j]) for j in sides)
+            if values[k] > 3 * (max(values[j] for j in sides) - values[k]) + SUSPECT:
                 return None
         return best
 
@@ -448,9 +475,8 @@ class PathWatch:
         ))  # fmt: skip
         if len(before) < 2 or len(after) < 2:
             return False
-        ends = []
-        for far, near in (before, after):
-            first, second = self._momentum(at, far), self._momentum(at, near)
+        ends, momenta = [], self._momenta(at, np.array([*before, *after]))
+        for (far, near), (first, second) in zip((before, after), (momenta[:2], momenta[2:]), strict=True):
             ends.append(second + (second - first) / (at.t[near] - at.t[far]) * (time - at.t[near]))
         size = max(np.linalg.norm(end) for end in ends)
         around = slice(before[0], after[0] + 1)
@@ -493,17 +519,17 @@ class PathWatch:
     def _jump(self, at: Looks, i: int) -> None:
         """Narrow an interval down to the jump of a row."""
         low, high = float(at.t[i]), float(at.t[i + 1])
-        narrow, rows = 1e-6 * (high - low), np.zeros(1)
+        narrow, rows, path = 1e-6 * (high - low), np.zeros(1), self._between(at.part(slice(i, i + 2)))
         for _ in range(ROUNDS):
             t = np.linspace(low, high, INNER)
-            rates = self._rates(t, self._between(at, t)[0])
+            rates = self._rates(t, path.positions(t))
             if not np.all(np.isfinite(rates)):
                 return
             changes = np.linalg.norm(np.diff(rates, axis=0), axis=2)
             k = int(np.argmax(np.max(changes, axis=1)))
             low, high, rows = float(t[k]), float(t[k + 1]), changes[k]
         aside = np.array([max(low - 10 * narrow, float(at.t[i]))])
-        q, v = self._between(at, aside)
+        q, v = path.positions(aside), path.velocities(aside)
         turned = max(narrow * float(self.pace(v)[0]), LEAST_TURN) / 10
         if self.is_degenerate(float(aside[0]), q[0], v[0], turned) or np.max(rows) <= CORNER / 2:
             return

@@ -56,7 +56,7 @@ ROUNDING = 1e-14
 below which no step comes."""
 
 
-def _scale(machine: Machine, x: Vec, other: Vec, tolerance: Scalar) -> Vec:
+def tolerance_scale(machine: Machine, x: Vec, other: Vec, tolerance: Scalar) -> Vec:
     """tolerance (1 + |x|), or tolerance × length of ways and their velocities that count in parts of a length."""
     sizes = [maximum(abs(a), abs(b)) for a, b in zip(x, other, strict=True)]
     scale = [tolerance + tolerance * size for size in sizes]
@@ -72,6 +72,17 @@ def _estimator(method: Method) -> int:
         found = f"'{method.name}', which estimates no error"
         raise InputError(message("step control", "the method cannot be controlled", found, "an embedded pair", fix))
     return method.error_order
+
+
+def counted_errors(
+    machine: Machine, t: Scalar, q: Vec, v: Vec, errors: tuple[Vec, ...], tolerance: Scalar
+) -> tuple[Vec, ...]:
+    """Errors of a state (t, q, v), as they count where a projection follows: those across the constraints leave only
+    their squares, so √tolerance of them counts."""
+    if not machine.tangent:
+        return errors
+    along = machine.tangent(t, q, v, list(errors))
+    return tuple(a + sqrt(tolerance) * (e - a) for a, e in zip(along, errors, strict=True))
 
 
 def controlled(
@@ -92,7 +103,6 @@ def controlled(
         h ← h min(grow, max(SHRINK, SAFETY error^(−1/(k + 1)))), k the order of the error estimate
 
     A step that is not a number is rejected.                          Hairer, Nørsett, Wanner (1993) (II.4.13)
-    Where a projection follows, errors across the constraints leave only their squares: √tolerance of them counts.
 
     tolerance  relative and absolute
     grow       the largest growth; 1 after a rejected step, which keeps the step from growing at once
@@ -101,11 +111,8 @@ def controlled(
     power = -1 / (_estimator(method) + 1)
     carried = (memory,) if memory else ()
     end = advanced(method, machine._replace(tolerance=tolerance), t, q, v, h, *carried)
-    errors = end.errors
-    if machine.tangent:
-        along = machine.tangent(t + h, end.q, end.v, list(errors))
-        errors = tuple(a + sqrt(tolerance) * (e - a) for a, e in zip(along, errors, strict=True))
-    error = error_norm(errors, _scale(machine, Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
+    errors = counted_errors(machine, t + h, end.q, end.v, end.errors, tolerance)
+    error = error_norm(errors, tolerance_scale(machine, Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
     accepted = error < 1
     factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
     factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))
@@ -129,7 +136,7 @@ def initial_step(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, to
     order = _estimator(method)
     chart = raw(machine, q, v)
     x, f = chart.start, chart.rhs(t, chart.start)
-    scale = _scale(machine, x, x, tolerance)
+    scale = tolerance_scale(machine, x, x, tolerance)
 
     def size(y: Vec) -> Scalar:
         return error_norm((y,), scale)

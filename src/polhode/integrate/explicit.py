@@ -2,6 +2,7 @@
 
 from polhode.integrate import tableaus
 from polhode.integrate.chart import ChartOf, combined, exponential, hermite, in_coordinates, raw
+from polhode.integrate.extension import extension_of
 from polhode.integrate.method import Dense, Interpolant, Machine, Method, Rhs, Rule, Step, VectorStep
 from polhode.integrate.tableaus import Tableau
 from polhode.scalar import Scalar, Vec
@@ -62,7 +63,8 @@ def explicit(tableau: Tableau, chart_of: ChartOf = raw, family: str = "explicit"
 
     dense = continuous(tableau, chart_of) if tableau.dense else hermite(step, tableau.order)
     known = tableau.order, step, dense, tableau.source, tableau.error_order
-    return Method(name or tableau.name, family, *known, on_group=chart_of is exponential)
+    more = {"on_group": chart_of is exponential, "extension": extension_of(tableau, chart_of)}
+    return Method(name or tableau.name, family, *known, **more)
 
 
 EXPLICIT = tuple(map(explicit, tableaus.EXPLICIT))

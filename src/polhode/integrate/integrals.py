@@ -1,7 +1,7 @@
 """Integrals of functions of the state along the steps of a method, as exact as the motion is."""
 
 from polhode.integrate.chart import interpolated
-from polhode.integrate.method import Interpolant, Machine, Method, MotionState, Step
+from polhode.integrate.method import Interpolant, Machine, Method, MotionState, Step, WithinStep
 from polhode.scalar import Scalar, Vec
 
 FAMILIES = ("explicit", "Lie group")
@@ -45,6 +45,31 @@ def dense_with_integrals(
         return MotionState(found.q, Vec(found.v[:n])), Vec(found.v[n:])
     motion = method.dense(machine, t, q, v, h, *memory)
     return motion.at(theta), _quadrature(machine, motion, t, h, theta)
+
+
+def motion_within(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> WithinStep:
+    """The polynomial of a step with the integrals as further velocities, and its differences of (q, v)."""
+    assert method.extension
+    found = method.extension.within(*_further(machine, t, q, v), h)
+    differences = tuple(Vec(x[: machine.nq + machine.nv]) for x in found.differences)
+    return WithinStep(found.factors, differences)
+
+
+def state_within(
+    method: Method, machine: Machine, q: Vec, v: Vec, factors: tuple[Vec, ...], theta: Scalar
+) -> tuple[MotionState, Vec]:
+    """The state at the part θ of a step whose polynomial is known, and the integrals up to there."""
+    assert method.extension
+    whole, _, q, v = _further(machine, 0.0, q, v)
+    found = method.extension.state(whole, q, v, factors, theta)
+    return MotionState(found.q, Vec(found.v[: machine.nv])), Vec(found.v[machine.nv :])
+
+
+def _further(machine: Machine, t: Scalar, q: Vec, v: Vec) -> tuple[Machine, Scalar, Vec, Vec]:
+    """Machine and state with the integrals as further velocities, where there are any."""
+    if machine.integrands is None:
+        return machine, t, q, v
+    return with_integrals(machine), t, q, Vec((*v, *[0.0] * machine.integrals))
 
 
 def _quadrature(machine: Machine, motion: Interpolant, t: Scalar, h: Scalar, part: Scalar = 1.0) -> Vec:

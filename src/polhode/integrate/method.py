@@ -6,7 +6,7 @@ step(rhs, t, x, h) -> VectorStep, sees a right-hand side only; `chart.py` makes 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.scalar import Loops, Scalar, Vec
@@ -142,6 +142,33 @@ class Interpolant(NamedTuple):
         return self.state(x)
 
 
+class WithinStep(NamedTuple):
+    """The polynomial of a step by its factors F; how far (q, v) are from one of lower order at some instants.
+
+    x(θ) = x + θ (F₀ + (1−θ)(F₁ + θ (F₂ + (1−θ)(F₃ + …))))                Hairer, Nørsett, Wanner (1993) §II.6
+    """
+
+    factors: tuple[Vec, ...]
+    differences: tuple[Vec, ...]
+
+
+class StepExtension(Protocol):
+    """The motion within a step with the error of the step itself, O(h^(order+1)), for samples; see `extension.py`."""
+
+    @property
+    def count(self) -> int:
+        """Factors of the polynomial."""
+
+    def size(self, machine: Machine, q: Vec, v: Vec) -> int:
+        """Numbers of each factor."""
+
+    def within(self, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> WithinStep:
+        """The polynomial of the step from a state: its stages are found again."""
+
+    def state(self, machine: Machine, q: Vec, v: Vec, factors: tuple[Vec, ...], theta: Scalar) -> MotionState:
+        """The state at the part θ of a step that began at a state."""
+
+
 Advance = Callable[..., Step]
 """step(machine, t, q, v, h), and memory last for the methods that carry one on"""
 
@@ -169,6 +196,8 @@ class Method:
     recalls: Callable[[Machine], int] | None = None
     """How many numbers a controlled step hands to the next, for its guess; zeros at first. Results do not depend on
     them but for what the iteration leaves."""
+    extension: StepExtension | None = None
+    """The motion within a step as exact as the step, where the method has one."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
     meets_constraints: bool = False

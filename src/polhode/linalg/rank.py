@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from polhode.linalg.blas_threads import small_by_one_thread
 
+
+@small_by_one_thread
 def metric_factor(M: np.ndarray, A: np.ndarray | None = None, sizes: np.ndarray | None = None) -> np.ndarray:
     """K (..., n, n) of M = K Kᵀ; with rows A (..., k, n) and their sizes of M + AᵀD⁻²A, where M alone is singular."""
     if A is None or sizes is None:
@@ -18,11 +21,13 @@ def metric_factor(M: np.ndarray, A: np.ndarray | None = None, sizes: np.ndarray 
     return np.linalg.cholesky(M + np.swapaxes(A / sizes[:, None] ** 2, -1, -2) @ A)
 
 
+@small_by_one_thread
 def scaled_rows(A: np.ndarray, K: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """B = D⁻¹A K⁻ᵀ (..., k, n)"""
     return np.swapaxes(np.linalg.solve(K, np.swapaxes(A, -1, -2)), -1, -2) / sizes[:, None]
 
 
+@small_by_one_thread
 def decomposed_rows(B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U (k, k), singular values (min(k, n)) and Vᵀ (n, n) of B (k, n); rows of zeros, often many, cost nothing."""
     k, present = len(B), np.any(B != 0, axis=1)
@@ -32,6 +37,18 @@ def decomposed_rows(B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     U[~present, m:] = np.eye(k - m)
     singular[: len(values)] = values
     return U, singular, Vt
+
+
+@small_by_one_thread
+def singular_values(B: np.ndarray) -> np.ndarray:
+    """(..., min(k, n))  of B (..., k, n)"""
+    return np.linalg.svd(B, compute_uv=False)
+
+
+@small_by_one_thread
+def left_singular_vectors(B: np.ndarray) -> np.ndarray:
+    """(..., k, k)  of B (..., k, n)"""
+    return np.linalg.svd(B)[0]
 
 
 def rank_of(singular: np.ndarray, tolerance: Any) -> np.ndarray:
@@ -55,6 +72,7 @@ def left_over(B: np.ndarray) -> np.ndarray:
     return found
 
 
+@small_by_one_thread
 def column_spaces(X: np.ndarray, tolerance: float, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal bases (m, r), (m, m − r) of what the columns of X (m, n) span, and of what is across all of them.
 

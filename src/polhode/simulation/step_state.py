@@ -5,10 +5,11 @@ floats it is the same run in Python, for functions that cannot be traced.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
-from polhode.integrate.adaptive import GROW, controlled
-from polhode.integrate.integrals import advanced, dense_with_integrals
+from polhode.integrate.adaptive import GROW, controlled, counted_errors, error_norm, tolerance_scale
+from polhode.integrate.integrals import advanced, dense_with_integrals, motion_within, state_within
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
@@ -362,6 +363,35 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scal
     inner = advanced(setup.method, machine, t, q, v, target - t, *s.recalled(where(early, 0.0, 1.0)))
     work = where(early, s.work_before, s.work) + inner.integrals
     return MotionState(*setup.project(target, inner.q, inner.v)), work
+
+
+def step_motion(setup: Setup, like: AdaptiveStepState, packed: Vec, tolerance: Scalar) -> Vec:
+    """The motion within the last step, for `state_in_step`: its begin, size and first state, the factors of its
+    polynomial; last its error in units of the tolerance, estimated by a polynomial of lower order."""
+    s: AdaptiveStepState = shaped(like, iter(packed))
+    machine = setup.within(s.t0, s.t)
+    found = motion_within(setup.method, machine, s.t0, *s.before, s.h0)
+    scale = tolerance_scale(machine, Vec(flat(s.before)), Vec((*s.q, *s.v)), tolerance)
+    differences = counted_errors(machine, s.t, s.q, s.v, found.differences, tolerance)
+    error: Scalar = 0.0
+    for difference in differences:
+        error = maximum(error, error_norm((difference,), scale))
+    return Vec((s.t0, s.h0, *s.before.q, *s.before.v, *s.work_before, *flat(found.factors), error))
+
+
+def state_in_step(setup: Setup, motion: Vec, target: Scalar) -> Vec:
+    """(q, v, work) at a time within a step whose motion is known, brought to where constraints hold."""
+    machine, extension = setup.machine, setup.method.extension
+    assert extension
+    parts = iter(motion)
+    t0, h = next(parts), next(parts)
+    q, v, work = (Vec(islice(parts, n)) for n in (machine.nq, machine.nv, machine.integrals))
+    factors = Vec(list(parts)[:-1])
+    n = len(factors) // extension.count
+    rows = tuple(Vec(factors[i : i + n]) for i in range(0, len(factors), n))
+    state, integrals = state_within(setup.method, machine, q, v, rows, (target - t0) / h)
+    state = MotionState(*setup.project(target, *state)) if setup.project else state
+    return Vec((*state.q, *state.v, *(work + integrals)))
 
 
 def fixed_inside(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:

@@ -13,6 +13,7 @@ from polhode.check.singular_positions import PathWatch, read, text_of
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.run_records import Ending, Position
+from polhode.simulation.step_motions import StepMotions
 
 FAR = 0.5
 """Radians, or lengths of the machine, between two looks, at most: cubics are then off by FAR⁴/384, about 1e-4."""
@@ -62,6 +63,14 @@ def _joined(parts: Sequence[States]) -> States:
     return States(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+class Block(NamedTuple):
+    """Step states, filled; of controlled steps the samples of table[1:], and the motion within them where known."""
+
+    table: np.ndarray
+    samples: np.ndarray | None
+    motions: StepMotions | None = None
+
+
 class WatchedPath:
     """The path of a run under constraints, looked at while its blocks of step states are computed."""
 
@@ -75,9 +84,10 @@ class WatchedPath:
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
-        states = self._filled(table, settings, level)
+        block = self._filled(table, settings, level)
+        states = block.samples
         with np.errstate(all="ignore"):  # of states beyond all bounds
-            looks = self._looked(table, settings, states, level) if self.in_full else None
+            looks = self._looked(block, settings, level) if self.in_full else None
         t, status = self._times(table, settings), self.compiled.field(table, "status")
         if states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0]):  # handed back
             self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
@@ -85,14 +95,12 @@ class WatchedPath:
             self._end(table, settings, looks)
         return states
 
-    def _looked(
-        self, table: np.ndarray, settings: Sequence[Any], states: np.ndarray | None, level: np.ndarray | None
-    ) -> States:
+    def _looked(self, block: "Block", settings: Sequence[Any], level: np.ndarray | None) -> States:
         """The looks at a block, which the path has seen."""
-        first = self._first(table, settings)
+        first = self._first(block.table, settings)
         if first is not self._last:
             self.path.restart()
-        looks = self._looks(first, table, settings, states, level, LEVELS)
+        looks = self._looks(first, block, settings, level, LEVELS)
         self.path.see(*looks)
         if self.seen:
             self.seen(looks)
@@ -114,25 +122,34 @@ class WatchedPath:
                 self.compiled.field(rows, name)[:] = getattr(looks, name)[i]
         self.compiled.field(rows, "status")[:] = step_state.DEGENERATE
 
-    def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
+    def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "Block":
         """Fill the table some rows at a time, up to one that is handed back before its time."""
-        n, found, i, count = len(table) - 1, list[np.ndarray](), 0, AT_ONCE
+        compiled, n, found, i, count = self.compiled, len(table) - 1, list[np.ndarray](), 0, AT_ONCE
         settings = [np.asarray(x, dtype=float) for x in settings]
         while i < n:
             part = table[i : i + count + 1]
             given = [x[i : i + count] if x.ndim else x for x in settings]
-            states = self.compiled.run(part, given, level)
+            states = compiled.advance(part, given, level) if compiled.has_motions else compiled.run(part, given, level)
             if states is not None:
                 found.append(states)
-                if self.compiled.field(part[-1], "t") < (
-                    given[0][-1] if given[0].ndim else given[0]
-                ):  # the last target
-                    table[i + len(part) :] = part[-1]
+            if not compiled.spec.fixed and compiled.field(part[-1], "t") < (given[0][-1] if given[0].ndim else given[0]):
+                table[i + len(part) :] = part[-1]
+                if states is not None:
                     found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
-                    break
-            few = self.compiled.field(part[-1], "accepted") - self.compiled.field(part[0], "accepted") <= count
+                n = i + len(part) - 1
+                break
+            few = compiled.field(part[-1], "accepted") - compiled.field(part[0], "accepted") <= count
             i, count = i + count, min(2 * count, MOST_AT_ONCE) if few else AT_ONCE
-        return np.concatenate(found) if found else None
+        if compiled.has_motions:
+            return self._with_motions(table, settings, level, n)
+        return Block(table, np.concatenate(found) if found else None)
+
+    def _with_motions(
+        self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None, n: int | None = None
+    ) -> "Block":
+        """A block of controlled steps with the motion within them, and the samples of its first n rows."""
+        motions = self.compiled.motions(table, settings[1], level)
+        return Block(table, self.compiled.samples_of(motions, table, settings[0], n), motions)
 
     def restore(self, position: Position, ending: Ending) -> None:
         """Go on from the records of a run that is resumed."""
@@ -189,16 +206,10 @@ class WatchedPath:
         return States(self._times(table, settings), q, v)
 
     def _looks(
-        self,
-        first: States,
-        table: np.ndarray,
-        settings: Sequence[Any],
-        samples: np.ndarray | None,
-        level: np.ndarray | None,
-        levels: int,
+        self, first: States, block: Block, settings: Sequence[Any], level: np.ndarray | None, levels: int
     ) -> States:
         """The looks from the first on, close enough to each other."""
-        compiled, nq = self.compiled, self.compiled.model.nq
+        compiled, nq, (table, samples, motions) = self.compiled, self.compiled.model.nq, block
         going = compiled.field(table[1:], "status") == step_state.GOING
         if samples is None:
             rows = self._states(table[1:], settings)
@@ -218,19 +229,15 @@ class WatchedPath:
                 self.path.left += ALLOWED[0] * (j + 1 - allowed) + ALLOWED[1] * int(np.sum(steps[allowed : j + 1]))
                 allowed = j + 1
             count = int(min(parts[j], steps[j]) if compiled.spec.fixed else parts[j])
-            if count > self.path.left or count < 2:
-                self.path.unseen += count > 1
+            if not self._may_look(count):
                 continue
-            self.path.left -= count
             found.append(at.part(slice(begin, j + 1)))
             low, high = (0.0, steps[j]) if samples is None else at.t[j : j + 2]
-            ends = np.linspace(low, high, count + 1)
-            others = [x if np.ndim(x) == 0 else x[j] for x in settings[1:]]
-            finer = [np.diff(np.round(ends)) if samples is None else ends[1:], *others]
-            inner = np.empty((count + 1, compiled.width))
-            inner[0] = table[j]
-            within = compiled.run(inner, finer, level)
-            more = self._looks(at.part(slice(j, j + 1)), inner, finer, within, level, levels - 1)
+            ends, here = np.linspace(low, high, count + 1), at.part(slice(j, j + 1))
+            if motions and compiled.field(table[j + 1], "t0") <= compiled.field(table[j], "t"):
+                more = self._looks_within(here, motions, j, ends[1:], levels - 1)
+            else:
+                more = self._looks_between(here, table[j], settings, j, ends, level, levels - 1)
             found.append(more.part(slice(1, None)))
             begin = j + 2
         if levels == LEVELS:
@@ -238,6 +245,50 @@ class WatchedPath:
         at = _joined([*found, at.part(slice(begin, None))])
         new = np.diff(at.t, prepend=-np.inf) > 0
         return at if np.all(new) else States(*(array[new] for array in at))
+
+    def _may_look(self, count: int) -> bool:
+        """Whether so many looks within an interval may be taken: then they are counted."""
+        if count > self.path.left or count < 2:
+            self.path.unseen += count > 1
+            return False
+        self.path.left -= count
+        return True
+
+    def _looks_between(
+        self,
+        first: States,
+        row: np.ndarray,
+        settings: Sequence[Any],
+        j: int,
+        ends: np.ndarray,
+        level: np.ndarray | None,
+        levels: int,
+    ) -> States:
+        """Looks within an interval between rows, from one on: its steps are taken again, with more rows."""
+        compiled = self.compiled
+        others = [x if np.ndim(x) == 0 else x[j] for x in settings[1:]]
+        finer = [np.diff(np.round(ends)) if compiled.spec.fixed else ends[1:], *others]
+        inner = np.empty((len(ends), compiled.width))
+        inner[0] = row
+        if compiled.has_motions:
+            compiled.advance(inner, finer, level)
+            return self._looks(first, self._with_motions(inner, finer, level), finer, level, levels)
+        return self._looks(first, Block(inner, compiled.run(inner, finer, level)), finer, level, levels)
+
+    def _looks_within(self, first: States, motions: StepMotions, j: int, times: np.ndarray, levels: int) -> States:
+        """Looks within an interval whose motion is known: it lies in the last steps of two rows, j and the next."""
+        nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
+        states = motions.at(j + (times > motions.ends[j]), times)
+        at = _joined([first, States(times, states[:, :nq], states[:, nq:n])])
+        parts = self._parts(at, np.zeros(len(times))) if levels else np.ones(len(times))
+        found, begin = list[States](), 0
+        for i in np.flatnonzero(parts > 1).tolist():
+            if self._may_look(int(parts[i])):
+                finer = np.linspace(at.t[i], at.t[i + 1], int(parts[i]) + 1)[1:]
+                more = self._looks_within(at.part(slice(i, i + 1)), motions, j, finer, levels - 1)
+                found += [at.part(slice(begin, i + 1)), more.part(slice(1, None))]
+                begin = i + 2
+        return _joined([*found, at.part(slice(begin, None))]) if found else at
 
     def _parts(self, at: States, steps: np.ndarray) -> np.ndarray:
         """Into how many parts the intervals between looks are to be divided."""

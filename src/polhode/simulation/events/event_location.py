@@ -22,6 +22,10 @@ FARTHEST = 1e-6
 RETURN = 64.0
 """How many times the step beyond a switch is looked ahead, to see whether the motion comes back."""
 
+SHORT_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Parts of a step at which the first of several switches is looked for, before it is located: up to five evaluations,
+which keep rejected steps from being searched where they have long left the motion of the machine."""
+
 CHATTER = 100
 """Switches of one surface within one step's time, after which a run ends as chattering."""
 
@@ -55,19 +59,25 @@ def _either(passed: Any, a: Any, b: Any) -> Any:
 
 
 def bracketed(
-    before: float, after: float, value: Callable[[float], float], width: float, crossing: Crossing = SURFACE
+    before: float,
+    after: float,
+    value: Callable[[float], float],
+    width: float,
+    crossing: Crossing = SURFACE,
+    ends: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float]:
     """The parts of a step between which a function passes zero, no farther apart than `width`.
 
     Secant steps within a shrinking middle part of the bracket: never more than one beyond bisection, a few where the
     function is smooth. The function may jump.                                      Oliveira, Takahashi (2020)
 
-    before, after  its values where the step begins and ends, of two signs
+    before, after  its values at both ends, of two signs
     crossing       what passing means
+    ends           the parts of the step between which it is looked for
     """
-    low, high, f_low, f_high = 0.0, 1.0, before, after
+    (low, high), f_low, f_high = ends, before, after
     passed = _passing(crossing, before)
-    most = math.ceil(math.log2(max(1 / width, 2.0))) + 1
+    most = math.ceil(math.log2(max((high - low) / width, 2.0))) + 1
     for k in range(most):
         if high - low <= width:
             break
@@ -241,14 +251,50 @@ class StepEvents:
 
     @cached_property
     def switch(self) -> SwitchInStep | None:
-        """The first switch of the step."""
+        """The first switch of the step.
+
+        Beyond it others may be passed, and it may be passed back, above all by a step that was rejected since its
+        forces were those of the wrong side: such steps are tried from a short part of them on.
+        """
         before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
-        found: list[SwitchInStep] = []
+        low, high, at_low = 0.0, 1.0, before
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
-        for k in range(len(self.compiled.crossings), len(before)):
-            if crossed((SURFACE,), (before[k],), (after[k],)):
-                found.append(SwitchInStep(k, *bracketed(before[k], after[k], self._function(k), width)))
-        return min(found, key=lambda switch: switch.high, default=None)
+        passed = self._passed(before, after)
+        rejected = not self.compiled.spec.fixed and float(self.compiled.field(self.packed, "t")) <= self.begin
+        if passed and (rejected or len(passed) > 1):
+            for part in SHORT_PARTS:
+                values = self._values(part)
+                if there := self._passed(before, values):
+                    passed, high, after = there, part, values
+                    break
+                low, at_low = part, values
+        while len(passed) > 1 and high - low > width:
+            half = (low + high) / 2
+            values = self._values(half)
+            if there := self._passed(before, values):
+                passed, high, after = there, half, values
+            else:
+                low, at_low = half, values
+        if not passed:
+            return None
+        k = passed[0]
+        return SwitchInStep(k, *bracketed(at_low[k], after[k], self._function(k), width, ends=(low, high)))
+
+    def _values(self, theta: float) -> list[float]:
+        """All functions at a part θ > 0 of the step."""
+        first = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv
+        values: list[float] = self._inside(theta)[first : first + len(self._before)].tolist()
+        return values
+
+    @cached_property
+    def _before(self) -> np.ndarray:
+        """All functions where the step begins."""
+        return self.compiled.field(self.packed, "g_before")
+
+    def _passed(self, before: list[float], values: list[float]) -> list[int]:
+        """The surfaces that are passed between two places; one whose function is no number counts as passed."""
+        surfaces = range(len(self.compiled.crossings), len(before))
+        return [k for k in surfaces if crossed((SURFACE,), (before[k],), (values[k],)) or math.isnan(values[k])]
 
     def _near(self) -> tuple["StepEvents", SwitchInStep | None]:
         """Equal steps: the events of a shorter step up to the first switch, and the switch in it.

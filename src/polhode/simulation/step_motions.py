@@ -1,0 +1,73 @@
+"""States within the steps of a run under control of its error: by one polynomial a step, as exact as the step.
+
+Several samples lie in most steps: the polynomial takes about the work of two of them by shorter steps, and each sample
+then little more than its projection. Where its error estimate is too large, samples are shorter steps.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+AT_ONCE = 128
+"""Samples whose polynomials are copied side by side: they stay in the cache (some hundred numbers each)."""
+
+
+LARGEST = 0.3
+"""The error estimate of a polynomial, in units of the tolerance, up to which samples take it. The errors of all samples
+against runs to 1e-13 are then those of shorter steps (six bundled machines, tolerances 1e-4 to 1e-11; largest 1.4 times,
+root mean square within 2 %), and one step in ten at the tolerance 1e-9 has shorter steps; up to 1, errors of loose runs
+are doubled, up to 0.1, four steps in ten have shorter ones."""
+
+
+class WithinSteps(NamedTuple):
+    """What finds states within steps, of rows of step states; all compiled.
+
+    motions  of rows: polynomials, their error estimates last
+    states   of polynomials and times
+    shorter  of rows and times, by shorter steps
+    """
+
+    motions: Callable[[np.ndarray], np.ndarray]
+    states: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    shorter: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class StepMotions:
+    """The motion within the last steps of rows of step states; rows of one step share its polynomial."""
+
+    def __init__(
+        self, rows: np.ndarray, begins: np.ndarray, ends: np.ndarray, states: np.ndarray, within: WithinSteps
+    ) -> None:
+        """Prepare the steps of rows.
+
+        begins, ends  (n,)  times of the last steps
+        states        (n, size)  at their ends
+        """
+        self.rows, self.ends, self._states, self._within = rows, ends, states, within
+        new = np.empty(len(rows), dtype=bool)
+        new[:1], new[1:] = True, begins[1:] != begins[:-1]
+        self._firsts, self._step = np.flatnonzero(new), np.cumsum(new) - 1
+
+    @cached_property
+    def _motions(self) -> np.ndarray:
+        return self._within.motions(self.rows[self._firsts])
+
+    def at(self, which: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """(m, size)  The states at times within the last steps of some rows."""
+        found = self._states[which]
+        inside = np.flatnonzero(self.ends[which] != times)
+        if not len(inside):
+            return found
+        rows, times = which[inside], times[inside]
+        good = self._motions[:, -1] <= LARGEST
+        steps = self._step[rows]
+        fine = np.flatnonzero(good[steps])
+        for i in range(0, len(fine), AT_ONCE):
+            few = fine[i : i + AT_ONCE]
+            found[inside[few]] = self._within.states(self._motions[steps[few]], times[few])
+        if len(fine) < len(steps):
+            others = np.flatnonzero(~good[steps])
+            found[inside[others]] = self._within.shorter(self.rows[rows[others]], times[others])
+        return found

@@ -107,7 +107,11 @@ def module_text(
     """
     widths = sorted({1, width} if single else {width})
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
-    every = sorted({1, *widths, routine_functions.TOGETHER}) if names else widths
+    abreast = (
+        {called for routine in names for called in routine_functions.called_abreast(routine)} if 1 in widths else set()
+    )
+    lanes = sorted({*widths, routine_functions.ABREAST}) if abreast else widths
+    every = sorted({1, *lanes, routine_functions.TOGETHER}) if names else widths
     declarations = []
     for w in every:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")
@@ -122,12 +126,13 @@ def module_text(
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    declarations += [line for w in sorted({1, *widths}) if names for line in routine_functions.declarations(w)]
+    declarations += [line for w in sorted({1, *lanes}) if names for line in routine_functions.declarations(w)]
     declarations.append("declare i64 @llvm.umin.i64(i64, i64)")
-    tables: dict[int, dict[str, int]] = {w: {} for w in widths if quick and w > 1}
+    tables: dict[int, dict[str, int]] = {w: {} for w in lanes if quick and w > 1}
     kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)) for w in widths]
     for routine, title in names.items():
-        for body in [FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w)) for w in widths]:
+        own = lanes if routine in abreast else widths
+        for body in [FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w)) for w in own]:
             text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
     kernels += [table_of_constants(w, table) for w, table in tables.items() if table]

@@ -1,5 +1,6 @@
 """Loops, arrays and linear equations in a graph: all targets agree with `evaluate`, derivatives with closed forms."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,23 @@ from polhode.dynamics.arguments import Arguments
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import build
+from polhode.kernel.backends.llvm.module import module_text
 from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
 from polhode.linalg.elimination import solution, solve
 from polhode.model import make_tree
-from polhode.scalar import Dual, RecordedFunction, Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
+from polhode.scalar import (
+    Dual,
+    RecordedFunction,
+    SharedFunction,
+    Vec,
+    cos,
+    iterate,
+    jacobian as scalar_jacobian,
+    sin,
+    sqrt,
+    where,
+)
 from polhode.system.constrained_model import constrained_dynamics
 
 N = 11
@@ -74,6 +87,17 @@ def rows_together(x, a):
     return Vec(r.call(list(x))[3:500])
 
 
+def called_abreast(x, a):
+    """Three passes that call a routine which stops on its own: √(x² + a²) of each by Newton's iteration, and counts."""
+    inner = SharedFunction("inner", lambda y, b: square_root(y, sqrt(y[0] * y[0] + b[0] * b[0])))
+    with Recorder("abreast") as r:
+        given, out, number = r.input("x", 3), r.output("out", 6), r.table("number", [1.0, 2.0, 40.0])
+        for i in r.together(3):
+            for k, value in enumerate(inner(Vec([given[i] * number[i]]), Vec([a]))):
+                out[i + 3 * k] = value
+    return Vec(r.call(list(x)))
+
+
 def table_driven(x, a):
     """A walk over a tree of parents, with two kinds of steps, there and back."""
     with Recorder("walk") as r:
@@ -102,7 +126,9 @@ def sorted_numbers(x, a):
     return Vec(r.call(list(x)))
 
 
-FUNCTIONS = [weighted_sum, square_root, power, nested, rows_together, table_driven, sorted_numbers]
+FUNCTIONS = [
+    weighted_sum, square_root, power, nested, rows_together, called_abreast, table_driven, sorted_numbers,
+]  # fmt: skip
 
 
 def traced(function):
@@ -122,10 +148,18 @@ def test_lanes_of_every_width_compute_the_bits_of_evaluate(function, width):
     graph, given = traced(function), values()
     expected = np.asarray(evaluate(graph, **given))
     (found,) = build(graph, width)(*given.values())
-    if function in (square_root, nested, sorted_numbers):
+    if function in (square_root, nested, called_abreast, sorted_numbers):
         np.testing.assert_array_equal(found, expected)
     else:  # the C library's sine and cosine may differ in the last bit
         assert_close(found, expected)
+
+
+def test_passes_that_call_a_routine_are_lanes_of_it():
+    """In code for one state; where lanes are states, passes go one after the other."""
+    graph = traced(called_abreast)
+    one, eight = (module_text(graph, "f", width, single=width == 1) for width in (1, 8))
+    assert len(re.findall(r"call void @routine\d_4\(", one)) == 2  # the routine, and its own loop
+    assert not re.search(r"@routine\d_4\(", eight)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -15,17 +15,14 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.state_inertia import at_state
 from polhode.linalg.sparse_loops import StiffMatrices, SymmetricPattern
 from polhode.model import Tree
-from polhode.model.forces.base import StiffLaw
+from polhode.model.forces.base import Slopes, StiffLaw
 from polhode.model.tree import GROUND
 from polhode.quaternion import rotate, rotation_matrix_homogeneous
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, dot, flat, is_zero
+from polhode.scalar import Loops, Scalar, Vec, cross, dot, flat, is_zero
 
 SOFT = 1e-9
 """What a row of constraints yields, in parts of what it moves by a unit force: rows that depend on others would else
 have no pivot; iterations that use the matrices do not notice."""
-
-SIZE = 9
-"""A way and two turns: what an element between two frames sees."""
 
 
 class _Support(NamedTuple):
@@ -167,8 +164,9 @@ def _add_elements(
     at = kinematics.frames(x.tree, x.q)
     used = sorted({i for element in stiff for i in element.carriers if i != GROUND})
     place = {GROUND: 0} | {i: k for k, i in enumerate(used, 1)}
-    ground = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    frames = _filled(r, "frames", [*ground, *(y for i in used for y in (*flat(at[i].R), *at[i].o))])
+    rows = {GROUND: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]}
+    rows |= {i: [*flat(at[i].R), *at[i].o] for i in used}
+    frames = _filled(r, "frames", [y for row in rows.values() for y in row])
     moving = sorted({one.velocity for element in stiff for one in element.support})
     slots = zip(kinematics.motion_slots(x.tree), kinematics.slot_motions(x.tree, x.q, at), strict=True)
     units = {
@@ -177,12 +175,41 @@ def _add_elements(
     column = {k: c for c, k in enumerate(moving)}
     from_origin = [(units[k].l - cross(units[k].w, units[k].o), units[k].w) for k in moving]
     motions = _filled(r, "motions", [y for pair in from_origin for part in pair for y in part])
-    groups: dict[SharedFunction, list[_StiffElement]] = {}
+    moves = {k: [not is_zero(y) for part in pair for y in part] for k, pair in zip(moving, from_origin, strict=True)}
+    groups: dict[Slopes, list[_StiffElement]] = {}
     for element in stiff:
         groups.setdefault(element.law.slopes, []).append(element)
-    for g, (slopes, group) in enumerate(groups.items()):
+    for g, group in enumerate(groups.values()):
         damping = D if group[0].law.is_damped else None
-        _Group(r, f"stiff{g}", pattern, slopes, group, place, column).add(frames, motions, K, damping)
+        known = _common([rows[i] for element in group for i in element.carriers])
+        moved = [any(each) for each in zip(*(moves[one.velocity] for e in group for one in e.support), strict=True)]
+        _Group(r, f"stiff{g}", pattern, group, place, column).add(
+            _Frames(frames, known), motions, _seen(moved), K, damping
+        )
+
+
+class _Frames(NamedTuple):
+    """Frames of the bodies that elements are at, 12 numbers each, and those that are known and the same in all."""
+
+    memory: Any
+    known: list[float | None]
+
+    def get(self, first: Any, k: int) -> Any:
+        """A number of the frame that begins at a place."""
+        return self.memory[first + k] if self.known[k] is None else self.known[k]
+
+
+def _common(rows: Sequence[Sequence[Any]]) -> list[float | None]:
+    """The numbers that are known, and the same in all rows: in a plane those that no motion changes."""
+    alike = [all(isinstance(y, float) and y == column[0] for y in column) for column in zip(*rows, strict=True)]
+    return [y if same else None for y, same in zip(rows[0], alike, strict=True)]
+
+
+def _seen(moved: Sequence[bool]) -> tuple[int, ...]:
+    """Which of a way and two turns change, from which components of velocities and angular velocities there are."""
+    linear, angular = moved[:3], moved[3:]
+    way = [linear[k] or angular[(k + 1) % 3] or angular[(k + 2) % 3] for k in range(3)]
+    return tuple(k for k, yes in enumerate((*way, *angular, *angular)) if yes)
 
 
 class _Group:
@@ -193,12 +220,11 @@ class _Group:
         r: Loops,
         name: str,
         pattern: SymmetricPattern,
-        slopes: SharedFunction,
         group: list[_StiffElement],
         place: dict[int, int],
         column: dict[int, int],
     ) -> None:
-        self.r, self.name, self.slopes, self.count = r, name, slopes, len(group)
+        self.r, self.name, self.slopes, self.count = r, name, group[0].law.slopes, len(group)
         numbers = [
             [*element.law.numbers, *(y for _, point, C in element.law.ends for y in _placed(point, C))]
             for element in group
@@ -207,6 +233,7 @@ class _Group:
         rows = [y for row in numbers for y in row]
         known = all(isinstance(y, float) for y in rows)
         self.numbers = (r.table if known else r.given)(f"{name}_numbers", rows)
+        self.common = _common(numbers)
         self.bodies = [r.lookup(f"{name}_body{k}", [place[e.carriers[k]] for e in group]) for k in (0, 1)]
         self.most = max(len(e.support) for e in group)
         sizes = [len(e.support) for e in group]
@@ -228,43 +255,47 @@ class _Group:
         begins = [0, *ends[:-1]]
         return self.r.lookup(f"{self.name}_{what}", begins), self.r.lookup(f"{self.name}_{what}_end", ends)
 
-    def add(self, frames: Any, motions: Any, K: Any, D: Any | None) -> None:
-        """Add the elements to stiffness and damping."""
-        r, half = self.r, SIZE * (SIZE + 1) // 2
-        B = r.array(f"{self.name}_B", self.most * SIZE, unset=True)
+    def add(self, frames: _Frames, motions: Any, seen: tuple[int, ...], K: Any, D: Any | None) -> None:
+        """Add the elements to stiffness and damping.
+
+        seen  which of a way and two turns there are: in a plane four of the nine
+        """
+        r, size = self.r, len(seen)
+        half = size * (size + 1) // 2
+        B = r.array(f"{self.name}_B", self.most * size, unset=True)
         targets = [(K, 0)] if D is None else [(K, 0), (D, half)]
-        products = [r.array(f"{self.name}_KB{k}", self.most * SIZE, unset=True) for k in range(len(targets))]
+        products = [r.array(f"{self.name}_KB{k}", self.most * size, unset=True) for k in range(len(targets))]
         law = r.array(f"{self.name}_law", half * len(targets), unset=True)
         for e in r.range(self.count):
-            n = [self.numbers[e * self.width + k] for k in range(self.width)]
+            n = [self.numbers[e * self.width + k] if x is None else x for k, x in enumerate(self.common)]
             (R_p, o_p), (R_q, o_q) = (self._end(frames, e, k, n[-24 + 12 * k :]) for k in (0, 1))
-            found = self.slopes(Vec(flat(R_p)), Vec(flat(R_q)), o_q - o_p, Vec(n[:-24]))
+            found = self.slopes(seen)(Vec(flat(R_p)), Vec(flat(R_q)), o_q - o_p, Vec(n[:-24]))
             for k, value in enumerate(found):
                 law[k] = value
             for s in r.range(self.begin.at(e), self.end.at(e)):
                 one = self._motion(motions, s, o_p, o_q)
                 local = self.local.at(s)
                 out = [
-                    Vec([sum(law[first + _packed(i, j)] * one[j] for j in range(SIZE)) for i in range(SIZE)])
+                    [sum(law[first + _packed(i, j)] * one[k] for j, k in enumerate(seen)) for i in range(size)]
                     for _, first in targets
                 ]
-                for m, value in enumerate(one):
-                    B[local * SIZE + m] = value
+                for m, k in enumerate(seen):
+                    B[local * size + m] = one[k]
                 for product, values in zip(products, out, strict=True):
                     for m, value in enumerate(values):
-                        product[local * SIZE + m] = value
+                        product[local * size + m] = value
             for o in r.range(self.first.at(e), self.after.at(e)):
                 left, right, slot = self.left.at(o), self.right.at(o), self.slot.at(o)
                 for (target, _), product in zip(targets, products, strict=True):
-                    value = sum(B[left * SIZE + m] * product[right * SIZE + m] for m in range(SIZE))
+                    value = sum(B[left * size + m] * product[right * size + m] for m in range(size))
                     target[slot] = target[slot] + value
 
-    def _end(self, frames: Any, e: Any, k: int, own: Sequence[Any]) -> tuple[Vec, Vec]:
+    def _end(self, frames: _Frames, e: Any, k: int, own: Sequence[Any]) -> tuple[Vec, Vec]:
         """The frame of an end in the world."""
         at = self.bodies[k].at(e) * 12
-        R = Vec([Vec([frames[at + 3 * i + j] for j in range(3)]) for i in range(3)])
+        R = Vec([Vec([frames.get(at, 3 * i + j) for j in range(3)]) for i in range(3)])
         C = Vec([Vec(own[3 * i : 3 * i + 3]) for i in range(3)])
-        return R @ C, Vec([frames[at + 9 + i] for i in range(3)]) + R @ Vec(own[9:12])
+        return R @ C, Vec([frames.get(at, 9 + i) for i in range(3)]) + R @ Vec(own[9:12])
 
     def _motion(self, motions: Any, s: Any, o_p: Vec, o_q: Vec) -> Vec:
         """How a unit velocity moves the ends of an element: the way from one to the other, and both turns."""

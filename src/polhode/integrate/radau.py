@@ -19,7 +19,7 @@ from typing import Any
 
 from polhode.integrate.chart import hermite
 from polhode.integrate.group import right_inverse
-from polhode.integrate.method import Machine, Method, Step
+from polhode.integrate.method import Carried, Machine, Method, Step
 from polhode.integrate.tableaus import RADAU3
 from polhode.linalg.sparse_loops import (
     ComplexCells,
@@ -177,63 +177,100 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
 class _Turns:
     """Turns of the bodies that carry stiff elements, from where J is taken to the stages and to the start of a step.
 
-    base  where J is taken, as a part of the step
+    near  the ways from the start of the step to where J is taken
 
     Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
-    fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
+    fixed axes, up to where the iteration has that stage. A turn that is off by δ leaves (s ω δ)² of a change, ω the
+    frequency of stretching: of steps that pass over it a hundredth of a radian is too much, so Q follows the iteration.
     """
 
-    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
-        self.r, self.n, self.groups = r, machine.nv, []
-        if not machine.carried or machine.turning is None:
-            return
-        rates = iter(machine.turning(q, v))
-        each = [(body, [next(rates) for _ in range(3 if len(body) == 3 else 1)]) for body in machine.carried]
-        for size in (3, 2):
-            if some := [(body, rate) for body, rate in each if len(body) == size]:
-                self.groups.append(_TurningBodies(r, some, [(c - base) / 2 * h for c in (*RADAU3.c, 0.0)]))
+    def __init__(self, r: Loops, machine: Machine, q: Vec, near: Vec) -> None:
+        bodies = machine.carried if machine.turning else ()
+        groups = [[body for body in bodies if len(body.shifts) == size] for size in (3, 2)]
+        self.groups = [_TurningBodies(r, machine, group, q, near) for group in groups if group]
 
-    def apply(self, x: Any, stage: int, begin: int, *, back: bool) -> None:
-        """Q x, or Qᵀ x, in the place of the 2 n numbers of x from `begin` on."""
+    def follow(self, Z: Any) -> None:
+        """Take the turns of the stages from their increments."""
         for group in self.groups:
-            group.apply(x, stage, (begin, begin + self.n), back=back)
+            group.follow(Z)
+
+    def apply(self, x: Any, turn: int, stages: int = 1, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of x, (2 n, stages); turn: that of a stage, 3 of the start."""
+        for group in self.groups:
+            group.apply(x, turn, stages, back=back)
 
 
 class _TurningBodies:
-    """Bodies that move along three axes, or two, and their turns Q by several parts of their turning: Cayley's map.
+    """Bodies that move along three axes, or two, and their turns Q: to each stage, and back to the start."""
 
-    bodies  of each the places of its shifts, and its angular velocity, three numbers or one
-    halves  times of the turns, halved
-    """
-
-    def __init__(
-        self, r: Loops, bodies: Sequence[tuple[tuple[int, ...], Sequence[Scalar]]], halves: Sequence[Scalar]
-    ) -> None:
-        self.r, self.count, self.size = r, len(bodies), len(bodies[0][0])
-        n, name = self.size, f"turn{self.size}"
-        rates = r.given(f"{name}_rates", Vec([x for _, rate in bodies for x in rate]))
-        self.places = [r.lookup(f"{name}_shift{k}", [body[k] for body, _ in bodies]) for k in range(n)]
-        self.Q, self.width = r.array(name, n * n * len(halves) * self.count, unset=True), n * n * len(halves)
+    def __init__(self, r: Loops, machine: Machine, bodies: Sequence[Carried], q: Vec, near: Vec) -> None:
+        self.r, self.nv, self.count, self.size = r, machine.nv, len(bodies), len(bodies[0].shifts)
+        n, name, self.wide = self.size, f"turn{self.size}", len(bodies[0].turns)
+        self.shifts = [r.lookup(f"{name}_shift{k}", [body.shifts[k] for body in bodies]) for k in range(n)]
+        self.turns = [r.lookup(f"{name}_turn{k}", [body.turns[k] for body in bodies]) for k in range(self.wide)]
+        self.base = r.given(
+            f"{name}_near", Vec([x for body in bodies for x in _gibbs(Vec([near[k] for k in body.turns]))])
+        )
+        """Turns to where J is taken, in the axes of the bodies at the start"""
+        self.axes = r.given(f"{name}_axes", _axes(machine, bodies, q)) if n == 3 else None
+        self.Q = r.array(name, 4 * n * n * self.count, unset=True)
         for b in r.range(self.count):
-            for i, half in enumerate(halves):
-                Q = _turn_in_space(half, Vec([rates[b * 3 + k] for k in range(3)])) if n == 3 else _turn(half, rates[b])
-                for k, value in enumerate(x for row in Q for x in row):
-                    self.Q[b * self.width + i * n * n + k] = value
+            self._put(b, 3, Vec([0.0] * self.wide))
 
-    def apply(self, x: Any, stage: int, begins: Sequence[int], *, back: bool) -> None:
-        """Q x, or Qᵀ x, in the place of the velocities of x from each of `begins` on."""
-        n = self.size
+    def follow(self, Z: Any) -> None:
+        """Take the turns of the stages from their increments."""
         for b in self.r.range(self.count):
-            Q = [[self.Q[b * self.width + stage * n * n + n * i + j] for j in range(n)] for i in range(n)]
-            at = [place.at(b) for place in self.places]
-            for first in begins:
-                old = [x[first + k] for k in at]
+            at = [place.at(b) for place in self.turns]
+            for i in range(3):
+                self._put(b, i, _gibbs(Vec([Z[k * 3 + i] for k in at])))
+
+    def _put(self, b: Any, i: int, turn: Vec) -> None:
+        """Q of a body, of its turn since the start."""
+        n = self.size
+        base = Vec([self.base[b * self.wide + k] for k in range(self.wide)])
+        if self.axes is not None:
+            both = (turn - base + cross(base, turn)) / (1 + dot(base, turn))
+            Q = _turn_in_space(Vec([sum(self.axes[b * 9 + 3 * k + m] * both[k] for k in range(3)) for m in range(3)]))
+        else:
+            Q = _turn((turn[0] - base[0]) / (1 + base[0] * turn[0]))
+        for k, value in enumerate(x for row in Q for x in row):
+            self.Q[(b * 4 + i) * (n * n) + k] = value
+
+    def apply(self, x: Any, turn: int, stages: int, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of the ways and the velocities of x, (2 n, stages)."""
+        n, stage = self.size, turn if stages > 1 else 0
+        for b in self.r.range(self.count):
+            Q = [[self.Q[(b * 4 + turn) * (n * n) + n * i + j] for j in range(n)] for i in range(n)]
+            at = [place.at(b) for place in self.shifts]
+            for first in (0, self.nv):
+                old = [x[(k + first) * stages + stage] for k in at]
                 for m, k in enumerate(at):
-                    x[first + k] = dot(Vec([Q[j][m] if back else Q[m][j] for j in range(n)]), Vec(old))
+                    row = Vec([Q[j][m] if back else Q[m][j] for j in range(n)])
+                    x[(k + first) * stages + stage] = dot(row, Vec(old))
 
 
-def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
-    a = half * omega
+def _axes(machine: Machine, bodies: Sequence[Carried], q: Vec) -> Vec:
+    """The directions, along the axes of its shifts, about which a body's angular velocities turn it: (count, 3, 3)."""
+    assert machine.turning
+    found: list[list[Scalar]] = [[] for _ in bodies]
+    for k in range(3):
+        unit = [0.0] * machine.nv
+        for body in bodies:
+            unit[body.turns[k]] = 1.0
+        rates = iter(machine.turning(q, Vec(unit)))
+        turning = {body: [next(rates) for _ in body.turns] for body in machine.carried}
+        for axes, body in zip(found, bodies, strict=True):
+            axes += turning[body]
+    return Vec([x for axes in found for x in axes])
+
+
+def _gibbs(turn: Vec) -> Vec:
+    """The tangent of half the angle of a turn, along its axis: by its series, enough for a radian."""
+    angle = square(turn)
+    return (1 / 2 + angle * (1 / 24 + angle / 240)) * turn
+
+
+def _turn_in_space(a: Vec) -> list[Vec]:
     part = 2 / (1 + square(a))
     columns = []
     for axis in identity(3):
@@ -242,8 +279,7 @@ def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
     return [Vec([column[m] for column in columns]) for m in range(3)]
 
 
-def _turn(half: Scalar, omega: Scalar) -> list[Vec]:
-    a = half * omega
+def _turn(a: Scalar) -> list[Vec]:
     part = 1 / (1 + a * a)
     c, s = (1 - a * a) * part, 2 * a * part
     return [Vec([c, -s]), Vec([s, c])]
@@ -256,7 +292,7 @@ class _Recalled:
     """
 
     def __init__(self, r: Loops, machine: Machine, memory: Vec, h: Scalar) -> None:
-        self.r, self.n, self.rotations = r, machine.nv, machine.rotations
+        self.r, self.n, self.h, self.rotations = r, machine.nv, h, machine.rotations
         origin, size = memory[0], memory[1]
         self.is_known = size != 0.0
         self.memory = Vec(memory[2:])
@@ -266,31 +302,51 @@ class _Recalled:
         self.half = [a - b for a, b in zip(_weights(origin + part / 2), self.begin, strict=True)]
         self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
 
-    def middle(self, machine: Machine, q: Vec) -> tuple[Scalar, Vec]:
-        """The middle of the step, as a part of it, and the configuration there; the start where nothing is known."""
-        n, weights = self.n, self.half
-        way = [_sum(weights, [self.memory[i * 2 * n + k] for i in range(3)]) for k in range(n)]
-        return where(self.is_known, 0.5, 0.0), machine.retract(q, Vec([where(self.is_known, x, 0.0) for x in way]))
+    def middle(self) -> tuple[Scalar, Vec]:
+        """The middle of the step, as a part of it, and the ways up to there; the start where nothing is known."""
+        found = [_sum(self.half, _stages(self.memory, k)) for k in range(self.n)]
+        for at in self.rotations:
+            begin = Vec([_sum(self.begin, _stages(self.memory, k)) for k in at])
+            for k, value in zip(at, _onward(begin, Vec([found[k] for k in at])), strict=True):
+                found[k] = value
+        return where(self.is_known, 0.5, 0.0), Vec([where(self.is_known, x, 0.0) for x in found])
 
-    def guess(self, Z: Any) -> None:
-        """Put the guess in the place of Z, where there is one."""
+    def guess(self, Z: Any, V: Any) -> None:
+        """Put the guess in the place of Z, where there is one; V: the velocities at the start.
+
+        Velocities and turns go on as their polynomials do, all other ways are the integrals of their velocities.
+        """
         r, n = self.r, self.n
         for k in r.range(2 * n):
-            old = [self.Z[i * 2 * n + k] for i in range(3)]
+            old = _stages(self.Z, k)
             for i, weights in enumerate(self.stages):
-                Z[i * 2 * n + k] = where(self.is_known, _sum(weights, old), Z[i * 2 * n + k])
-        if not self.rotations:
-            return
+                Z[k * 3 + i] = where(self.is_known, _sum(weights, old), Z[k * 3 + i])
+        ways = sorted({*range(n)} - {k for triple in self.rotations for k in triple})
+        place = r.lookup("ways", ways)
+        for m in r.range(len(ways)):
+            k = place.at(m)
+            v = [V[k] + x for x in _stages(Z, k + n)]
+            for i, row in enumerate(RADAU3.A):
+                Z[k * 3 + i] = where(self.is_known, self.h * _sum(row, v), Z[k * 3 + i])
         turns = [r.lookup(f"turn{k}", [triple[k] for triple in self.rotations]) for k in range(3)]
-        for b in r.range(len(self.rotations)):
+        for b in r.range(len(self.rotations)) if self.rotations else ():
             at = [turn.at(b) for turn in turns]
-            begin = Vec([_sum(self.begin, [self.Z[i * 2 * n + k] for i in range(3)]) for k in at])
-            for i in range(3):  # the turn from where the step begins: Jr(d) of the difference, to second order
-                x = Vec([Z[i * 2 * n + k] for k in at])
-                across = cross(begin, x)
-                turn = x - across / 2 + cross(begin, across) / 6
-                for k, value, old in zip(at, turn, x, strict=True):
-                    Z[i * 2 * n + k] = where(self.is_known, value, old)
+            begin = Vec([_sum(self.begin, _stages(self.Z, k)) for k in at])
+            for i in range(3):
+                x = Vec([Z[k * 3 + i] for k in at])
+                for k, value, old in zip(at, _onward(begin, x), x, strict=True):
+                    Z[k * 3 + i] = where(self.is_known, value, old)
+
+
+def _onward(begin: Vec, x: Vec) -> Vec:
+    """The turn from where a step begins, of a difference x to the turn there: Jr(d) of it, to second order."""
+    across = cross(begin, x)
+    return x - across / 2 + cross(begin, across) / 6
+
+
+def _stages(Z: Any, k: Any) -> list[Any]:
+    """The three stages of a number, in memory of (2 n, 3)."""
+    return [Z[k * 3 + i] for i in range(3)]
 
 
 def _weights(theta: Scalar) -> list[Scalar]:
@@ -335,13 +391,14 @@ class _Iteration:
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
-        base, near = 0.0 * h, q
+        base, way, near = 0.0 * h, Vec([0.0] * n), q
         if self.recalled:  # a state ahead is as good as its strains: those along a tangent would be wrong
-            base, near = self.recalled.middle(machine, q)
+            base, way = self.recalled.middle()
+            near = machine.retract(q, way)
         given = machine.stiff_matrices(r, t + base * h, near, v) if machine.stiff_matrices else _unit_masses(r, n)
-        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h, base)
+        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, way)
         self.Z = r.array("Z", 6 * n, unset=True)
-        """Increments of the stages, (3, 2 n)"""
+        """Increments of the stages, (2 n, 3)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
         for k in r.range(n):
             self.scale[k] = 1.0
@@ -376,24 +433,25 @@ class _Iteration:
         for k in r.range(n):
             change = GAMMA * out.get(n + k)
             for i, part in enumerate(RADAU3.c):
-                Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
-                Z[i * 2 * n + n + k] = part * change
+                Z[k * 3 + i] = part * h * (self.V[k] + part / 2 * change)
+                Z[(k + n) * 3 + i] = part * change
         if self.recalled:
-            self.recalled.guess(Z)
+            self.recalled.guess(Z, self.V)
 
     def _change(
         self, F: Any, right: tuple[RealCells, ComplexCells], out: tuple[RealCells, ComplexCells], on: Any
     ) -> None:
         """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true."""
         r, n, Z = self.r, self.n, self.Z
+        self.turns.follow(Z)
         for k in r.range(2 * n):
-            z = [Z[i * 2 * n + k] for i in range(3)]
+            z = _stages(Z, k)
             for i in range(3):
-                F[i * 2 * n + k] = F[i * 2 * n + k] - _sum(A_INVERSE[i], z)
+                F[k * 3 + i] = F[k * 3 + i] - _sum(A_INVERSE[i], z)
         for i in range(3):
-            self.turns.apply(F, i, i * 2 * n, back=True)
+            self.turns.apply(F, i, 3, back=True)
         for k in r.range(2 * n):
-            f = [F[i * 2 * n + k] for i in range(3)]
+            f = _stages(F, k)
             right[0].put(k, _sum(T_INVERSE[0], f))
             right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
         self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
@@ -401,9 +459,9 @@ class _Iteration:
             first, others = out[0].get(k), out[1].get(k)
             w = [where(on, x, 0.0) for x in (first, others.re, others.im)]
             for i in range(3):
-                F[i * 2 * n + k] = _sum(T[i], w)
+                F[k * 3 + i] = _sum(T[i], w)
         for i in range(3):
-            self.turns.apply(F, i, i * 2 * n, back=False)
+            self.turns.apply(F, i, 3, back=False)
 
     def stages(self) -> Any:
         """Find the stages; the array of 1 where they were found, and of what changes were of those before."""
@@ -419,16 +477,16 @@ class _Iteration:
         go[0], before[0] = 1.0, 0.0
         for _ in r.repeated(LIMIT, go):
             going = go[0] == 1.0
-            for i in r.range(3):
-                for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[i * (2 * n) + k])):
-                    F[i * (2 * n) + k] = value
+            for i in r.together(3):
+                for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[k * 3 + i])):
+                    F[k * 3 + i] = value
             self._change(F, right, out, going)
             size[0] = 0.0
             for k in r.range(2 * n):
-                change = [F[i * 2 * n + k] for i in range(3)]
+                change = _stages(F, k)
                 size[0] = size[0] + square(Vec([x * self.scale[k] for x in change]))
                 for i in range(3):
-                    Z[i * 2 * n + k] = Z[i * 2 * n + k] + change[i]
+                    Z[k * 3 + i] = Z[k * 3 + i] + change[i]
             size[0] = sqrt_(size[0] / (6 * n))
             # of changes that shrink by θ, θ/(1 − θ) of the last is left
             first = before[0] == 0.0
@@ -453,9 +511,9 @@ class _Iteration:
         """(γ − h J)⁻¹ of what is given, J that of the start of the step; right: gets what is given, turned"""
         for k in self.r.range(2 * self.n):
             right.put(k, given.get(k))
-        self.turns.apply(right.memory, 3, 0, back=True)
+        self.turns.apply(right.memory, 3, back=True)
         self.solver.solve((0, right, out))
-        self.turns.apply(out.memory, 3, 0, back=False)
+        self.turns.apply(out.memory, 3, back=False)
 
     def integrals(self, out: Any) -> None:
         """The integrals of the machine's integrands over the step, by the quadrature of its stages."""
@@ -464,7 +522,7 @@ class _Iteration:
             return
         weights, c = self.r.table("weights", [RADAU3.A[2][i] for i in range(3)]), self.r.table("c", RADAU3.c)
         for i in self.r.range(3):
-            x = [Z[i * (2 * n) + k] for k in range(2 * n)]
+            x = [Z[k * 3 + i] for k in range(2 * n)]
             at = self.t + c[i] * h, machine.retract(self.q, Vec(x[:n])), self.v + Vec(x[n:])
             for k, value in enumerate(machine.integrands(*at, machine.acceleration(*at))):
                 out[k] = out[k] + weights[i] * h * value
@@ -480,7 +538,7 @@ class _Iteration:
                 for k, value in enumerate(self.rates(0.0, err.get)):
                     right.put(k, value)
             for k in r.range(2 * n):
-                right.put(k, right.get(k) + _sum(ERROR, [Z[i * 2 * n + k] for i in range(3)]))
+                right.put(k, right.get(k) + _sum(ERROR, _stages(Z, k)))
             self._filtered(right, turned, err)
         for k in r.range(2 * n):
             out[k] = err.get(k)
@@ -508,7 +566,7 @@ def radau_step(
             good[k] = stages[k]
         iteration.error(err)
         for k in r.range(2 * n):
-            end[k] = iteration.Z[4 * n + k]
+            end[k] = iteration.Z[k * 3 + 2]
         stage = r.output("stages", 6 * n if memory is not None else 0, unset=True)
         for k in r.range(6 * n) if memory is not None else ():
             stage[k] = iteration.Z[k]

@@ -1,5 +1,6 @@
 """The law of a beam element: from where its ends are and how they move to what it pulls them with."""
 
+from collections.abc import Callable
 from functools import cache
 from math import nan
 from typing import NamedTuple
@@ -100,10 +101,10 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
 
 
 @cache
-def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
-    """Stiffness and damping of an element, as a function that compiled code has once for all elements, as `pull`.
+def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedFunction]:
+    """Stiffness and damping of an element, as functions that compiled code has once for all elements, as `pull`.
 
-        R_p (9), R_q (9), way from p to q (3), numbers (14) -> K (45) [D (45)], by rows up to the diagonal
+        R_p (9), R_q (9), way from p to q (3), numbers (14) -> K [D], by rows up to the diagonal
 
         K = EᵀSE + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
 
@@ -111,22 +112,27 @@ def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
     sections add: that is of the order of the angle by which an element is bent, of the whole.
     """
 
-    def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec) -> Vec:
-        law = _law(numbers)
-        line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
-        units = [EndMotion(*(Vec(unit[k : k + 3]) for k in (0, 3, 6))) for unit in identity(9)]
-        E = [law.strain_rates(line, unit) for unit in units]
-        SE = [law.stiff(column) for column in E]
-        K = [dot(E[i], SE[j]) for i in range(9) for j in range(i + 1)]
-        D = [law.damping * x for x in K] if damped else []
-        tension, t = law.loads(line, None)[0] / line.l, line.t
-        for i in range(3):
-            for j in range(i + 1):
-                k = i * (i + 1) // 2 + j
-                K[k] = K[k] + tension * (float(i == j) - t[i] * t[j])
-        return Vec([*K, *D])
+    @cache
+    def of(seen: tuple[int, ...]) -> SharedFunction:
+        places = [(a, b) for k, a in enumerate(seen) for b in seen[: k + 1]]
 
-    return SharedFunction("stiffness of a beam element", function, folds=True)
+        def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec) -> Vec:
+            law = _law(numbers)
+            line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
+            units = identity(9)
+            E = {k: law.strain_rates(line, EndMotion(*(Vec(units[k][m : m + 3]) for m in (0, 3, 6)))) for k in seen}
+            SE = {k: law.stiff(column) for k, column in E.items()}
+            K = [dot(E[a], SE[b]) for a, b in places]
+            D = [law.damping * x for x in K] if damped else []
+            tension, t = law.loads(line, None)[0] / line.l, line.t
+            K = [
+                x + tension * (float(a == b) - t[a] * t[b]) if a < 3 else x for x, (a, b) in zip(K, places, strict=True)
+            ]
+            return Vec([*K, *D])
+
+        return SharedFunction("stiffness of a beam element", function, folds=True)
+
+    return of
 
 
 def _law(numbers: Vec) -> ElementNumbers:

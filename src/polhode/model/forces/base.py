@@ -43,17 +43,22 @@ class Wrench(NamedTuple):
     torque: Vec = ORIGIN
 
 
+Slopes = Callable[[tuple[int, ...]], SharedFunction]
+"""Derivatives of the pull of an element, by some of the nine (way from p to q, turns of p and q)"""
+
+
 class StiffLaw(NamedTuple):
     """What an implicit method knows of a stiff element between two frames on bodies: the derivatives of its pull.
 
     ends      of both frames the body, the origin in body axes, m, and the axes there, a unit quaternion
-    slopes    (R_p (9), R_q (9), way from p to q (3), numbers) -> as `beams.element_law.pull_slopes`
+    slopes    which of the nine (way from p to q, turns of p and q) there are -> a function of R_p (9), R_q (9), the way
+              (3) and the numbers, as `beams.element_law.pull_slopes`
     numbers   of the element
     is_damped whether derivatives by velocities follow those by displacements
     """
 
     ends: tuple[tuple[str, Vec, Vec], tuple[str, Vec, Vec]]
-    slopes: SharedFunction
+    slopes: Slopes
     numbers: Vec
     is_damped: bool
 

@@ -5,7 +5,7 @@ transposed in registers. All lane widths do the same operations, so they round a
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,7 @@ from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
 from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionText, angles, table_of_constants
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
-from polhode.kernel.routine import Routine, blocks
+from polhode.kernel.routine import Routine, blocks, routines
 
 APART = 500
 """Operations of a routine that several kernels call from which on it is a module of its own, compiled once for all: a
@@ -151,18 +151,20 @@ def modules(
     quick   whether it is compiled at LLVM's quick level only, and so in the form which that takes least time for
     """
     widths = sorted({1, width} if single else {width})
-    shared = {w: _shared_modules([graph], w, fast, quick) for w in widths}
-    tables = _tables(widths, quick)
-    own = _own_routines([graph])
+    abreast = _abreast(routines(graph), widths)
+    shared = {w: _shared_modules([graph], w, fast, quick, abreast) for w in widths}
+    lanes = _lanes(widths, abreast)
+    tables = _tables(lanes, quick)
+    own = _own_routines([graph], abreast)
     driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
     kernels = []
     for w in widths:
         names = own | {routine: module.name for routine, module in shared[w].items()}
         kernels.append(kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)))
-    kernels += _routine_texts(own, shared, widths, fast, tables)
+    kernels += _routine_texts(own, shared, widths, fast, tables, abreast)
     kernels += [driver, *([stream_text()] if STREAM in driver else [])]
     used = dict.fromkeys(one for w in widths for module in shared[w].values() for one in (*module.uses, module))
-    return Modules(_joined(kernels, widths, bool(own), shared, tables), tuple(used))
+    return Modules(_joined(kernels, lanes, bool(own), shared, tables), tuple(used))
 
 
 def _tables(widths: Sequence[int], quick: bool) -> dict[int, dict[str, int]]:
@@ -170,32 +172,48 @@ def _tables(widths: Sequence[int], quick: bool) -> dict[int, dict[str, int]]:
     return {w: {} for w in widths if quick and w > 1}
 
 
-def _is_apart(routine: Routine) -> bool:
+def _abreast(called: Iterable[Routine], widths: Sequence[int]) -> frozenset[Routine]:
+    """Of routines, with what they call, those that code for one state calls with a lane for each pass of a loop: they
+    are written beside that code, in as many lanes."""
+    if 1 not in widths:
+        return frozenset()
+    return frozenset(inner for routine in called for inner in routine_functions.called_abreast(routine))
+
+
+def _lanes(widths: Sequence[int], abreast: frozenset[Routine]) -> Sequence[int]:
+    """The numbers of lanes of the functions of a module."""
+    return sorted({*widths, routine_functions.ABREAST}) if abreast else widths
+
+
+def _is_apart(routine: Routine, abreast: frozenset[Routine]) -> bool:
     """Whether a routine is a module of its own."""
-    return routine.shared and routine.size >= APART
+    return routine.shared and routine.size >= APART and routine not in abreast
 
 
-def _called(graphs: Sequence[Graph]) -> dict[Routine, None]:
+def _called(graphs: Sequence[Graph], abreast: frozenset[Routine]) -> dict[Routine, None]:
     """The routines that graphs call, directly or through others, but for what modules of their own call."""
     found: dict[Routine, None] = {}
     for graph in graphs:
         for node in graph.nodes:
             if node.op == "call" and node.value not in found:
-                if not _is_apart(node.value):
-                    found |= _called([block.graph for block in blocks(node.value.body)])
+                if not _is_apart(node.value, abreast):
+                    found |= _called([block.graph for block in blocks(node.value.body)], abreast)
                 found[node.value] = None
     return found
 
 
-def _own_routines(graphs: Sequence[Graph]) -> dict[Routine, str]:
+def _own_routines(graphs: Sequence[Graph], abreast: frozenset[Routine]) -> dict[Routine, str]:
     """The routines that are written in the module of graphs, by name."""
-    own = [routine for routine in _called(graphs) if not _is_apart(routine)]
+    own = [routine for routine in _called(graphs, abreast) if not _is_apart(routine, abreast)]
     return {routine: f"routine{k}" for k, routine in enumerate(own)}
 
 
-def _shared_modules(graphs: Sequence[Graph], width: int, fast: bool, quick: bool) -> dict[Routine, SharedModule]:
+def _shared_modules(
+    graphs: Sequence[Graph], width: int, fast: bool, quick: bool, abreast: frozenset[Routine]
+) -> dict[Routine, SharedModule]:
     """The modules of the shared routines that graphs call."""
-    return {routine: shared_module(routine, width, fast, quick) for routine in _called(graphs) if _is_apart(routine)}
+    apart = [routine for routine in _called(graphs, abreast) if _is_apart(routine, abreast)]
+    return {routine: shared_module(routine, width, fast, quick) for routine in apart}
 
 
 def shared_module(routine: Routine, width: int, fast: bool, quick: bool) -> SharedModule:
@@ -208,11 +226,12 @@ def shared_module(routine: Routine, width: int, fast: bool, quick: bool) -> Shar
 
 def _new_shared_module(routine: Routine, width: int, fast: bool, quick: bool) -> SharedModule:
     graphs = [block.graph for block in blocks(routine.body)]
-    others, tables = _shared_modules(graphs, width, fast, quick), _tables([width], quick)
-    own = _own_routines(graphs) | {routine: OWN}
-    text = _joined(
-        _routine_texts(own, {width: others}, [width], fast, tables), [width], True, {width: others}, tables
-    ).replace(f"define internal void @{OWN}_{width}(", f"define void @{OWN}_{width}(")
+    abreast = _abreast([routine, *(inner for graph in graphs for inner in routines(graph))], [width])
+    lanes = _lanes([width], abreast)
+    others, tables = _shared_modules(graphs, width, fast, quick, abreast), _tables(lanes, quick)
+    own = _own_routines(graphs, abreast) | {routine: OWN}
+    texts = _routine_texts(own, {width: others}, [width], fast, tables, abreast)
+    text = _joined(texts, lanes, True, {width: others}, tables).replace(f"define internal void @{OWN}_{width}(", f"define void @{OWN}_{width}(")
     name = f"shared_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
     used = dict.fromkeys(one for module in others.values() for one in (*module.uses, module))
     return SharedModule(name, text.replace(f"@{OWN}_", f"@{name}_"), tuple(used))
@@ -224,12 +243,13 @@ def _routine_texts(
     widths: Sequence[int],
     fast: bool,
     tables: dict[int, dict[str, int]],
+    abreast: frozenset[Routine],
 ) -> list[str]:
     """The functions of routines that a module has itself, and their tables."""
     found = []
     for routine, title in own.items():
-        for w in widths:
-            names = {**own, **{other: module.name for other, module in shared[w].items()}}
+        for w in _lanes(widths, abreast) if routine in abreast else widths:
+            names = {**own, **{other: module.name for other, module in shared.get(w, {}).items()}}
             body = FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w))
             text = routine_functions.routine_text(routine, names, body)
             found += [*body.functions, text]

@@ -231,7 +231,9 @@ def _new_shared_module(routine: Routine, width: int, fast: bool, quick: bool) ->
     others, tables = _shared_modules(graphs, width, fast, quick, abreast), _tables(lanes, quick)
     own = _own_routines(graphs, abreast) | {routine: OWN}
     texts = _routine_texts(own, {width: others}, [width], fast, tables, abreast)
-    text = _joined(texts, lanes, True, {width: others}, tables).replace(f"define internal void @{OWN}_{width}(", f"define void @{OWN}_{width}(")
+    text = _joined(texts, lanes, True, {width: others}, tables).replace(
+        f"define internal void @{OWN}_{width}(", f"define void @{OWN}_{width}("
+    )
     name = f"shared_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
     used = dict.fromkeys(one for module in others.values() for one in (*module.uses, module))
     return SharedModule(name, text.replace(f"@{OWN}_", f"@{name}_"), tuple(used))

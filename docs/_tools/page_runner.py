@@ -4,10 +4,11 @@
     python docs/_tools/page_runner.py --fill docs/howto/damping.md      # writes what is printed into its output blocks: read it
     python docs/_tools/page_runner.py --fill-all docs/howto/damping.md  # makes output blocks too where there are none
 
-Blocks of one page share one namespace, which has `ph`, and one folder, which is empty at first. A ```python block runs; an ```output
-block directly after it holds what it prints. A ```console block holds lines `$ polhode …`, each with what it prints below it. A ```yaml
-block whose first line is `# file: NAME` becomes that file. Others are not run. In what is compared `...` stands for any text, and numbers
-agree within 1e-6 of themselves. Warnings are errors, but those of Polhode itself, which speak to users.
+Blocks of one page share one namespace and one folder, both empty at first as a reader's are (examples of the reference have `ph`). A
+```python block runs; an ```output block directly after it holds what it prints. A file that they write, and that the page links to as
+made/NAME, is kept there. A ```console block holds lines `$ polhode …`, each with what it prints below it. A ```yaml block whose first line
+is `# file: NAME` becomes that file. Others are not run. In what is compared `...` stands for any text, and numbers agree within 1e-6 of
+themselves. Warnings are errors, but those of Polhode itself, which speak to users.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from page_blocks import Block, blocks
+from page_blocks import Block, blocks, prose
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "pages"
@@ -62,10 +63,11 @@ def run_page(path: Path, folder: Path, text: str | None = None, compare: bool = 
     Raises PageError where a block fails or prints something else than the page says.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "made").mkdir(exist_ok=True)
     import polhode
 
-    names = {"__name__": f"page_{path.stem.replace('-', '_')}", "ph": polhode}
+    names: dict = {"__name__": f"page_{path.stem.replace('-', '_')}"}
+    if path.parent.name == "reference-examples":  # pieces of one page of the reference: each begins in the middle
+        names["ph"] = polhode
     found = []
     source = path.read_text(encoding="utf-8") if text is None else text
     with contextlib.chdir(folder), _headless(), warnings.catch_warnings():
@@ -78,7 +80,17 @@ def run_page(path: Path, folder: Path, text: str | None = None, compare: bool = 
                 found.append(Printed(block.line, _python(path, block, names, compare)))
             elif block.language == "console":
                 found.append(Printed(block.line, _console(path, block, compare)))
+    _keep_made(path, folder, source)
     return found
+
+
+def _keep_made(path: Path, folder: Path, source: str) -> None:
+    """Copies of the files that the page links to as made/NAME, in the folder made: blocks write NAME beside the script."""
+    (folder / "made").mkdir(exist_ok=True)
+    for name in sorted(set(re.findall(r"\]\(made/([^)#\s]+)\)", prose(source)))):
+        if not (folder / name).exists():
+            raise PageError(f"{path}: it links to made/{name}; expected a block that writes {name}.")
+        shutil.copyfile(folder / name, folder / "made" / name)
 
 
 def _python(path: Path, block: Block, names: dict, compare: bool) -> str:

@@ -4,6 +4,7 @@ import os
 import random
 import warnings
 from contextlib import suppress
+from xml.sax.saxutils import quoteattr
 
 import pytest
 
@@ -448,3 +449,10 @@ def test_more_than_mujoco_reads_in_time_is_refused(monkeypatch, content):
     text = refusal("arm.xml", f"<mujoco><worldbody>{content}</worldbody></mujoco>")
     assert text.startswith("arm.xml:1, mujoco: too many elements")
     assert "MAX_PARTS" in text
+
+
+@pytest.mark.parametrize(
+    "value", ["plain", "a<b>&c", "tab\tline\nreturn\r", 'one " quote', "one ' quote", "both \" and '"]
+)
+def test_values_of_attributes_are_written_as_the_library_writes_them(value):
+    assert xml_guard.quoted(value) == quoteattr(value)

@@ -12,6 +12,7 @@ from polhode.dynamics import forward
 from polhode.dynamics.large_trees import loops
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
+from polhode.kernel.backends.llvm.module import module_text
 from polhode.model import make_tree
 
 OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
@@ -44,6 +45,6 @@ def test_an_old_processor_computes_the_same_bits(physics, width, request):
 def test_the_oldest_instructions_know_no_wide_registers(request):
     request.getfixturevalue("old")
     graph = trace(lambda a, b, c: a * b + c, a=(), b=(), c=())
-    text = building.machine().emit_assembly(llvm.parse_assembly(building.module_text(graph, "kernel", 2)))
+    text = building.machine().emit_assembly(llvm.parse_assembly(module_text(graph, "kernel", 2)))
     assert "ymm" not in text
     assert "vfmadd" not in text

@@ -20,6 +20,7 @@ from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
+from polhode.scalar import Vec
 from random_programs import programs, run
 
 DAILY = ("heavy-top",)
@@ -286,3 +287,34 @@ def test_reassociated_sums_have_one_tier(place):
     system.gravity([0.1, 0.2])
     (name,) = (file.stem for file in place.glob("*.kernel"))
     assert is_optimised(name)
+
+
+def test_batches_go_state_by_state_until_lanes_take_over(place, monkeypatch):
+    """With the same bits; the next process finds them in lanes."""
+    monkeypatch.setattr(compile, "FEW", 0)
+    monkeypatch.setattr(compile, "_kept", LruCache(64))
+    monkeypatch.setattr(compile, "_singles", LruCache(64))
+
+    def make():
+        return trace(lambda x: Vec([x[0] * x[1] + x[2], x[0] / x[1]]), x=(3,))
+
+    x = np.random.default_rng(0).normal(size=(19, 3))
+    kernel = compile.batch_kernel_for("a name", make, "two numbers")
+    assert kernel.facts["width"] == 1
+    assert compile.batch_kernel_for("a name", make, "two numbers") is kernel
+    (first,) = kernel(x)
+    until(lambda: kernel(x) and kernel.facts["width"] == lanes(), "no lanes took over")
+    assert np.array_equal(kernel(x)[0], first)
+    monkeypatch.setattr(compile, "_singles", LruCache(64))
+    again = compile.batch_kernel_for("a name", forbidden, "two numbers")
+    assert again.facts["width"] == lanes()
+    assert np.array_equal(again(x)[0], first)
+
+
+@pytest.mark.parametrize(("when", "few", "wide"), [("first", 0, True), ("never", 0, False), ("later", 10, True)])
+def test_small_batches_kernels_and_those_optimised_first_are_in_lanes_at_once(place, monkeypatch, when, few, wide):
+    monkeypatch.setenv("POLHODE_OPTIMISE", when)
+    monkeypatch.setattr(compile, "FEW", few)
+    kernel = compile.batch_kernel_for("", lambda: trace(lambda x: x[0] * x[1], x=(2,)), "a product")
+    assert kernel.facts["width"] == (lanes() if wide else 1)
+    assert kernel(np.array([[2.0, 3.0], [4.0, 5.0]]))[0].tolist() == [6.0, 20.0]

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from polhode.errors import ModelError, escaped, message
+
+WRITTEN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+"""What characters become in the value of an attribute, besides quotes."""
 
 MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 200
@@ -226,6 +228,14 @@ class _XmlBuilder:
         raise ModelError(message(where, "a document type declaration", "DOCTYPE", "none: entities are refused", fix))
 
 
+def quoted(value: str) -> str:
+    """The value of an attribute as it is written, in quotes; `xml.sax.saxutils` has the same, and loads `urllib`."""
+    text = value.translate(WRITTEN)
+    if '"' not in text:
+        return f'"{text}"'
+    return "'" + text + "'" if "'" not in text else '"' + text.replace('"', "&quot;") + '"'
+
+
 def write_xml(root: XmlElement) -> tuple[str, list[XmlElement]]:
     """A tree as text, one element a line, and the element of each line.
 
@@ -240,7 +250,7 @@ def write_xml(root: XmlElement) -> tuple[str, list[XmlElement]]:
             lines.append(item[0])
             nodes.append(item[1])
             continue
-        head = " ".join([item.tag, *(f"{name}={quoteattr(value)}" for name, value in item.attributes.items())])
+        head = " ".join([item.tag, *(f"{name}={quoted(value)}" for name, value in item.attributes.items())])
         lines.append(f"<{head}>" if item.children else f"<{head}/>")
         nodes.append(item)
         if item.children:

@@ -69,7 +69,7 @@ class Builder:
         self.constants: dict[int, float | bool] = {}
         self.branches: dict[int, None] = {}
         """The comparisons, absolute values and angles of points outside functions marked as smooth, in order."""
-        self._known: dict[Any, int] = {}
+        self.known: dict[Any, int] = {}
         self._tags: dict[int, Any] = {}  # what a rule may look at: an operation, a constant
 
     def current(self) -> Builder:
@@ -84,9 +84,9 @@ class Builder:
     def constant(self, value: float | bool) -> int:
         """The node of a constant; 0.0, −0.0 and False are three."""
         key = value if type(value) is float and value and not isnan(value) else repr(value)
-        index = self._known.get(key)
+        index = self.known.get(key)
         if index is None:
-            index = self._known[key] = len(self.nodes)
+            index = self.known[key] = len(self.nodes)
             self.nodes.append(("constant", (), value))
             self.constants[index] = value
             other = "tiny" if abs(value) < self.snap else "other"
@@ -96,7 +96,7 @@ class Builder:
     def apply(self, op: str, *args: int) -> int:
         """The node of an operation on nodes: a simpler one, one that is there already, or a new one."""
         key = (op, args, None)
-        known = self._known
+        known = self.known
         index = known.get(key)
         if index is None:
             index = self._simpler(op, args)
@@ -108,9 +108,9 @@ class Builder:
         op, args, _ = key
         if op in COMMUTATIVE and args[0] > args[1]:
             key = (op, (args[1], args[0], *args[2:]), None)
-            if (found := self._known.get(key)) is not None:
+            if (found := self.known.get(key)) is not None:
                 return found
-            self._known[key] = len(self.nodes)
+            self.known[key] = len(self.nodes)
         self.nodes.append(key)
         index = len(self.nodes) - 1
         if op in RULE_OPERATIONS:
@@ -129,9 +129,9 @@ class Builder:
         return self.apply(op, *args) if args else self.constant(value)
 
     def _noted(self, key: tuple) -> int:
-        index = self._known.get(key)
+        index = self.known.get(key)
         if index is None:
-            index = self._known[key] = len(self.nodes)
+            index = self.known[key] = len(self.nodes)
             self.nodes.append(key)
         return index
 
@@ -295,6 +295,8 @@ def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
         builder, own = self.builder, self.node
         if type(other) is Symbol and other.builder is builder:
             node: int | None = other.node
+        elif type(other) is float:
+            node = builder.constant(other)
         else:
             if type(other) is Symbol and other.builder.serial > builder.serial:
                 builder = other.builder
@@ -302,7 +304,9 @@ def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
             node = number_node(builder, other)
         if node is None:
             return NotImplemented  # a vector multiplies its own components
-        node = builder.apply(op, node, own) if reflected else builder.apply(op, own, node)
+        args = (node, own) if reflected else (own, node)
+        found = builder.known.get((op, args, None))  # as `apply` does: most are there already
+        node = builder.apply(op, *args) if found is None else found
         if branches and not inside_smooth():
             builder.branches.setdefault(node)
         return BooleanSymbol(builder, node) if comparison else Symbol(builder, node)

@@ -63,8 +63,8 @@ def explicit(tableau: Tableau, chart_of: ChartOf = raw, family: str = "explicit"
 
     dense = continuous(tableau, chart_of) if tableau.dense else hermite(step, tableau.order)
     known = tableau.order, step, dense, tableau.source, tableau.error_order
-    more = {"on_group": chart_of is exponential, "extension": extension_of(tableau, chart_of)}
-    return Method(name or tableau.name, family, *known, **more)
+    extension = extension_of(tableau, chart_of)
+    return Method(name or tableau.name, family, *known, extension=extension, on_group=chart_of is exponential)
 
 
 EXPLICIT = tuple(map(explicit, tableaus.EXPLICIT))

@@ -127,7 +127,7 @@ def _floats(row: Weights) -> dict[int, float]:
     return {i: float(w) for i, w in sorted(row.items()) if w}
 
 
-def _sum(a: Weights, b: Weights, factor: Fraction = Fraction(1)) -> Weights:  # noqa: B008
+def _sum(a: Weights, b: Weights, factor: Fraction = Fraction(1)) -> Weights:
     return {i: a.get(i, Fraction(0)) + factor * b.get(i, Fraction(0)) for i in {*a, *b}}
 
 

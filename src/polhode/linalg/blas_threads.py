@@ -1,8 +1,8 @@
 """Threads of the BLAS library under NumPy: small matrices are worked on by one.
 
 OpenBLAS lets all cores work on matrices of some 60 rows and more, and its threads wait for each other by turning in
-circles. Where other work is on the cores, that is long: singular values of 80 rows (forty four-bars) took 556 ms in place
-of 0.7 ms, those of 400 rows 2.5 s in place of 0.16 s (medians, two cores, a load of 8).
+circles. Where other work is on the cores, that is long: singular values of 80 rows (forty four-bars) took 556 ms in
+place of 0.7 ms, those of 400 rows 2.5 s in place of 0.16 s (medians, two cores, a load of 8).
 """
 
 import ctypes
@@ -10,12 +10,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 SMALL = 400
 """Rows and columns up to which one thread works; above, seconds of work may be worth all cores where they are free."""
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.Lock()
 _inside = [0, 0]  # how many are within `one_blas_thread` now; the threads when the first came
@@ -69,7 +71,7 @@ def one_blas_thread() -> Iterator[None]:
                 put(_inside[1])
 
 
-def small_by_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+def small_by_one_thread(function: F) -> F:
     """A function whose first argument is a matrix (..., k, n), small ones worked on by one thread of BLAS."""
 
     @wraps(function)
@@ -79,7 +81,7 @@ def small_by_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
         with one_blas_thread():
             return function(matrix, *others, **more)
 
-    return wrapped
+    return cast("F", wrapped)
 
 
 def threads() -> int | None:

@@ -129,10 +129,16 @@ class WatchedPath:
         while i < n:
             part = table[i : i + count + 1]
             given = [x[i : i + count] if x.ndim else x for x in settings]
-            states = compiled.advance(part, given, level) if compiled.has_motions else compiled.run(part, given, level)
+            states = None
+            if compiled.has_motions:
+                compiled.advance(part, given, level)
+            else:
+                states = compiled.run(part, given, level)
             if states is not None:
                 found.append(states)
-            if not compiled.spec.fixed and compiled.field(part[-1], "t") < (given[0][-1] if given[0].ndim else given[0]):
+            if not compiled.spec.fixed and compiled.field(part[-1], "t") < (
+                given[0][-1] if given[0].ndim else given[0]
+            ):
                 table[i + len(part) :] = part[-1]
                 if states is not None:
                     found.append(np.full((n - i - len(states), states.shape[1]), np.nan))

@@ -1,0 +1,61 @@
+"""Samples under constraints by one polynomial a step."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.simulation import run_loop, step_motions, watched_path
+from polhode.simulation.step_motions import LARGEST, StepMotions, WithinSteps
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+@pytest.mark.parametrize("name", ["four-bar", "rolling-disk"])
+def test_samples_are_those_of_shorter_steps(monkeypatch, name, tolerance):
+    model, asked = ph.load(name), {"tolerance": tolerance, "verify": False, "duration": 2.0}
+    found = ph.simulate(model, **asked)
+    monkeypatch.setattr(step_motions, "LARGEST", -1.0)  # no polynomial is good enough
+    shorter = ph.simulate(model, **asked)
+    assert found.attrs["steps_taken"] == shorter.attrs["steps_taken"]
+    assert not np.array_equal(found["v"], shorter["v"])
+    for part in ("q", "v"):
+        scale = tolerance * (1 + abs(shorter[part].values))
+        assert np.max(abs(found[part].values - shorter[part].values) / scale) < 5
+        assert np.array_equal(found[part][-1], shorter[part][-1])  # the end of a step
+
+
+def test_samples_fulfil_the_constraints():
+    run = ph.simulate(ph.load("four-bar"), tolerance=1e-4, verify=False)
+    assert float(abs(run["constraint_residual"]).max()) < 1e-13
+
+
+def test_blocks_do_not_change_a_bit(monkeypatch):
+    model, asked = ph.load("four-bar"), {"verify": False, "duration": 2.0}
+    whole = ph.simulate(model, **asked)
+    monkeypatch.setattr(run_loop, "MOST_STATES", 37)
+    monkeypatch.setattr(watched_path, "MOST_AT_ONCE", 5)
+    parts = ph.simulate(model, **asked)
+    for part in ("q", "v", "work") if "work" in whole else ("q", "v"):
+        assert np.array_equal(whole[part], parts[part])
+
+
+def motions(errors):
+    """Rows of two steps, two rows each: motions tell 1, shorter steps 2, the states at the ends of steps 0."""
+    rows = np.array([[0.0], [0.0], [1.0], [1.0]])
+    within = WithinSteps(
+        lambda rows: np.column_stack([rows, errors[: len(rows)]]),
+        lambda motions, times: np.ones((len(times), 1)),
+        lambda rows, times: np.full((len(times), 1), 2.0),
+    )
+    return StepMotions(rows, rows[:, 0], rows[:, 0] + 1, np.zeros((4, 1)), within)
+
+
+def test_steps_whose_estimate_is_too_large_have_shorter_ones():
+    which, times = np.array([0, 1, 2, 3]), np.array([0.5, 1.0, 1.5, 1.7])
+    assert motions([LARGEST / 2, 2 * LARGEST]).at(which, times)[:, 0].tolist() == [1.0, 0.0, 2.0, 2.0]
+    assert motions([np.nan, 0.0]).at(which, times)[:, 0].tolist() == [2.0, 0.0, 1.0, 1.0]
+
+
+def test_nothing_is_computed_for_samples_at_the_ends_of_steps():
+    found = motions([0.0, 0.0])
+    assert found.at(np.array([0, 3]), np.array([1.0, 2.0]))[:, 0].tolist() == [0.0, 0.0]
+    assert "_motions" not in vars(found)

@@ -7,6 +7,7 @@ import polhode as ph
 from polhode.formats.library import names
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.verdict import ERROR, Grade
+from polhode.simulation import condition
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
@@ -70,3 +71,11 @@ def test_runs_beside_a_stiff_machine_end_after_a_counted_number_of_steps(monkeyp
     assert run._growth([run.arrays()], ErrorEstimate(time, np.zeros(len(time)), True, "none")) >= 1
     assert len(made) == 4
     assert all(one.max_steps == 4 * run.stepper.ending.accepted + 1000 for one in made)
+
+
+def test_a_start_beside_that_has_no_value_says_nothing(monkeypatch):
+    """Beside a loose run of a beam others begin some radians away, where its one element is bent past its measure."""
+    monkeypatch.setattr(condition, "BESIDE", 2.0)
+    section = ph.Section(axial=1e3, torsion=1.0, bending_y=1.0, bending_z=1.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
+    beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=1, measure="sine")
+    assert measured(ph.Model("bent", beams=[beam]), None, None, duration=0.1, tolerance=1e-3, method="radau") >= 1

@@ -7,10 +7,12 @@ from each other, and it is no fault of theirs.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from polhode.errors import InputError
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.companion import COMPARED, Arrays, paired
 from polhode.simulation.scenario import Scenario
@@ -74,10 +76,11 @@ class Neighbours:
         for one in max(BESIDE, CLEAR * self.err) * signs:
             q, v = _beside(self.system, scenario.q, scenario.v, one)
             if np.all(np.isfinite(q)) and np.all(np.isfinite(v)):
-                for a, b in paired([samples], self.make(replace(scenario, q=q, v=v)), len(chosen)):
-                    same = np.flatnonzero(a["time"] == b["time"])
-                    apart = Difference(scenario.model)(a, b)
-                    most = max(most, _grown(apart[same], error.values[chosen[same]]))
+                with suppress(InputError):  # a start at which some force has no value says nothing
+                    for a, b in paired([samples], self.make(replace(scenario, q=q, v=v)), len(chosen)):
+                        same = np.flatnonzero(a["time"] == b["time"])
+                        apart = Difference(scenario.model)(a, b)
+                        most = max(most, _grown(apart[same], error.values[chosen[same]]))
         return most
 
 

@@ -6,6 +6,7 @@ explicit, implicit, lie, structure   methods by family: a method is an entry of 
 radau        the implicit method of stiff machines, whose iteration takes their sparse matrices
 constrained  methods whose steps solve for multipliers, by constraint policy
 chart        rules for vectors on machines, and the motion within a step; `group`: maps of the rotation group
+extension    the motion within a step as exact as the step, for samples
 integrals    of functions of the state along steps, as the work of forces
 adaptive     step-size control by an error estimate
 sundials     CVODE and IDA, to compare with

@@ -63,7 +63,7 @@ def _joined(parts: Sequence[States]) -> States:
     return States(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-class Block(NamedTuple):
+class WatchedBlock(NamedTuple):
     """Step states, filled; of controlled steps the samples of table[1:], and the motion within them where known."""
 
     table: np.ndarray
@@ -95,7 +95,7 @@ class WatchedPath:
             self._end(table, settings, looks)
         return states
 
-    def _looked(self, block: "Block", settings: Sequence[Any], level: np.ndarray | None) -> States:
+    def _looked(self, block: "WatchedBlock", settings: Sequence[Any], level: np.ndarray | None) -> States:
         """The looks at a block, which the path has seen."""
         first = self._first(block.table, settings)
         if first is not self._last:
@@ -122,7 +122,7 @@ class WatchedPath:
                 self.compiled.field(rows, name)[:] = getattr(looks, name)[i]
         self.compiled.field(rows, "status")[:] = step_state.DEGENERATE
 
-    def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "Block":
+    def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "WatchedBlock":
         """Fill the table some rows at a time, up to one that is handed back before its time."""
         compiled, n, found, i, count = self.compiled, len(table) - 1, list[np.ndarray](), 0, AT_ONCE
         settings = [np.asarray(x, dtype=float) for x in settings]
@@ -148,14 +148,14 @@ class WatchedPath:
             i, count = i + count, min(2 * count, MOST_AT_ONCE) if few else AT_ONCE
         if compiled.has_motions:
             return self._with_motions(table, settings, level, n)
-        return Block(table, np.concatenate(found) if found else None)
+        return WatchedBlock(table, np.concatenate(found) if found else None)
 
     def _with_motions(
         self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None, n: int | None = None
-    ) -> "Block":
+    ) -> "WatchedBlock":
         """A block of controlled steps with the motion within them, and the samples of its first n rows."""
         motions = self.compiled.motions(table, settings[1], level)
-        return Block(table, self.compiled.samples_of(motions, table, settings[0], n), motions)
+        return WatchedBlock(table, self.compiled.samples_of(motions, table, settings[0], n), motions)
 
     def restore(self, position: Position, ending: Ending) -> None:
         """Go on from the records of a run that is resumed."""
@@ -212,7 +212,7 @@ class WatchedPath:
         return States(self._times(table, settings), q, v)
 
     def _looks(
-        self, first: States, block: Block, settings: Sequence[Any], level: np.ndarray | None, levels: int
+        self, first: States, block: WatchedBlock, settings: Sequence[Any], level: np.ndarray | None, levels: int
     ) -> States:
         """The looks from the first on, close enough to each other."""
         compiled, nq, (table, samples, motions) = self.compiled, self.compiled.model.nq, block
@@ -279,7 +279,7 @@ class WatchedPath:
         if compiled.has_motions:
             compiled.advance(inner, finer, level)
             return self._looks(first, self._with_motions(inner, finer, level), finer, level, levels)
-        return self._looks(first, Block(inner, compiled.run(inner, finer, level)), finer, level, levels)
+        return self._looks(first, WatchedBlock(inner, compiled.run(inner, finer, level)), finer, level, levels)
 
     def _looks_within(self, first: States, motions: StepMotions, j: int, times: np.ndarray, levels: int) -> States:
         """Looks within an interval whose motion is known: it lies in the last steps of two rows, j and the next."""

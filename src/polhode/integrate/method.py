@@ -57,7 +57,7 @@ class StepConstraints(NamedTuple):
     """v + M⁻¹Aᵀμ of (t, q, v) with r = 0: the nearest velocity that the constraints allow"""
 
 
-class TurningBody(NamedTuple):
+class ShiftedBody(NamedTuple):
     """A body that moves along fixed axes and turns: where v holds its velocities along these axes, three or two, and
     where its angular velocity, three numbers or one."""
 
@@ -102,7 +102,7 @@ class Machine(NamedTuple):
     """How many of them there are"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
     """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
-    carried: tuple[TurningBody, ...] = ()
+    carried: tuple[ShiftedBody, ...] = ()
     """Bodies along three fixed axes, or two, whose stiff forces turn with them"""
     turning: Callable[[Vec, Vec], Vec] | None = None
     """The angular velocities of these bodies along the same axes, three numbers each, one across two, of (q, v)"""

@@ -19,7 +19,7 @@ from typing import Any
 
 from polhode.integrate.chart import hermite
 from polhode.integrate.group import right_inverse
-from polhode.integrate.method import TurningBody, Machine, Method, Step
+from polhode.integrate.method import Machine, Method, ShiftedBody, Step
 from polhode.integrate.tableaus import RADAU3
 from polhode.linalg.sparse_loops import (
     ComplexCells,
@@ -203,7 +203,7 @@ class _Turns:
 class _TurningBodies:
     """Bodies that move along three axes, or two, and their turns Q: to each stage, and back to the start."""
 
-    def __init__(self, r: Loops, machine: Machine, bodies: Sequence[TurningBody], q: Vec, near: Vec) -> None:
+    def __init__(self, r: Loops, machine: Machine, bodies: Sequence[ShiftedBody], q: Vec, near: Vec) -> None:
         self.r, self.nv, self.count, self.size = r, machine.nv, len(bodies), len(bodies[0].shifts)
         n, name, self.wide = self.size, f"turn{self.size}", len(bodies[0].turns)
         self.shifts = [r.lookup(f"{name}_shift{k}", [body.shifts[k] for body in bodies]) for k in range(n)]
@@ -249,7 +249,7 @@ class _TurningBodies:
                     x[(k + first) * stages + stage] = dot(row, Vec(old))
 
 
-def _axes(machine: Machine, bodies: Sequence[TurningBody], q: Vec) -> Vec:
+def _axes(machine: Machine, bodies: Sequence[ShiftedBody], q: Vec) -> Vec:
     """The directions, along the axes of its shifts, about which a body's angular velocities turn it: (count, 3, 3)."""
     assert machine.turning
     found: list[list[Scalar]] = [[] for _ in bodies]

@@ -318,3 +318,25 @@ def test_small_batches_kernels_and_those_optimised_first_are_in_lanes_at_once(pl
     kernel = compile.batch_kernel_for("", lambda: trace(lambda x: x[0] * x[1], x=(2,)), "a product")
     assert kernel.facts["width"] == (lanes() if wide else 1)
     assert kernel(np.array([[2.0, 3.0], [4.0, 5.0]]))[0].tolist() == [6.0, 20.0]
+
+
+def test_a_kernel_from_disk_is_not_traced_again_by_a_short_use(place, monkeypatch):
+    """Tracing is done by whoever calls, and takes longer than a short run gains by lanes."""
+    monkeypatch.setattr(compile, "FEW", 0)
+    x, traces = np.array([[2.0, 3.0], [4.0, 5.0]]), []
+
+    def make():
+        traces.append(1)
+        return trace(lambda x: x[0] * x[1], x=(2,))
+
+    for count in (1, 1):
+        monkeypatch.setattr(compile, "_kept", LruCache(64))
+        monkeypatch.setattr(compile, "_singles", LruCache(64))
+        kernel = compile.batch_kernel_for("a name", make, "a product")
+        assert len(traces) == count
+    for _ in range(two_tiers.MOMENTS_TO_TRACE):
+        assert len(traces) == 1
+        kernel(x)
+        kernel.is_hot()
+    assert kernel(x)[0].tolist() == [6.0, 20.0]
+    assert len(traces) == 2

@@ -206,7 +206,8 @@ def batch_kernel_for(
     def new() -> SinglesFirst | Kernel:
         alone = single or kernel_for(name, traced, title, ALONE.width, quick=ALONE.quick, keep=True, later=True)
         scheduled = cache(lambda: fused(replace(traced(), name=title)))
-        found = SinglesFirst(full, alone, scheduled, partial(_unoptimised, way), partial(_kernel_of, full, scheduled))
+        link, is_traced = partial(_kernel_of, full, scheduled), traced.cache_info().currsize > 0
+        found = SinglesFirst(full, alone, scheduled, partial(_unoptimised, way), link, is_traced)
         if when() == LATER:
             watch(found)
         return found

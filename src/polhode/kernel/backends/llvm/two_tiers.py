@@ -39,6 +39,11 @@ MOMENTS = 3
 takes 0.3 s in code compiled quickly, and optimising it takes 4 s."""
 
 
+MOMENTS_TO_TRACE = 30
+"""The same of a kernel from disk that would have to be traced again for its code in lanes, by whoever calls it: 1.5 s
+for samples of `n-four-bar-40`, a quarter of six seconds of use."""
+
+
 def when() -> str:
     """When kernels are optimised: LATER, FIRST or NEVER."""
     asked = os.environ.get(SWITCH) or LATER
@@ -189,6 +194,7 @@ class SinglesFirst:
         trace: Callable[[], Graph],
         unoptimised: Callable[[Graph], tuple[dict[str, Any], bytes]],
         link: Callable[[CachedKernel], Any],
+        is_traced: bool,
     ) -> None:
         """A kernel in use.
 
@@ -197,11 +203,13 @@ class SinglesFirst:
         trace        gives the graph
         unoptimised  facts and bitcode of the graph in lanes
         link         CachedKernel → its callable
+        is_traced    whether `trace` has its graph at hand
         """
         self.kernel = single
         self._cache = os.environ.get("POLHODE_CACHE")
         self._name, self._trace, self._unoptimised, self._link = name, trace, unoptimised, link
         self._graph: Graph | None = None
+        self._needed = MOMENTS if is_traced else MOMENTS_TO_TRACE
         self._calls, self._seen, self._moments = 0, 0, 0
 
     def __call__(self, *arrays: Any) -> tuple:
@@ -213,7 +221,7 @@ class SinglesFirst:
     def current(self) -> Any:
         """The kernel that there is, for one call."""
         self._calls += 1
-        if self._moments >= MOMENTS and self._graph is None:
+        if self._moments >= self._needed and self._graph is None:
             self._graph = self._trace()
         return self.kernel
 
@@ -226,7 +234,7 @@ class SinglesFirst:
         """Whether it was used in enough of the moments at which this is asked, and its graph is there since."""
         self._moments += self.was_used
         self._seen = self._calls
-        return self._moments >= MOMENTS and self._graph is not None
+        return self._moments >= self._needed and self._graph is not None
 
     @property
     def was_used(self) -> bool:

@@ -1,5 +1,6 @@
 """LLVM on this processor: its target machines, its just-in-time linker, and how many states it takes at once."""
 
+import sys
 import threading
 from functools import cache
 from typing import Any
@@ -9,6 +10,11 @@ from polhode.errors import CompileError, message
 FULL, QUICK = 2, 0
 """LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code.
 Results have the same bits: both compute the operations of the graph."""
+
+LINKS_IN_ONE_PIECE = sys.platform.startswith("linux")
+"""Whether a kernel lies in memory in one piece, by LLVM's newer linker. The older one asks for code and constants
+apart; in a process whose memory has holes, as beside CUDA, they came to lie more than 2 GB apart, and LLVM ended the process.
+On macOS LLVM chooses itself; on Windows the newer one is not complete."""
 
 _once = threading.RLock()
 """Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
@@ -50,7 +56,7 @@ def _new_machine(level: int) -> Any:
 def _new_linker() -> Any:
     import llvmlite.binding as llvm
 
-    return llvm.create_lljit_compiler(machine())
+    return llvm.create_lljit_compiler(machine(), use_jit_link=LINKS_IN_ONE_PIECE)
 
 
 def lanes() -> int:

@@ -13,8 +13,8 @@ Results have the same bits: both compute the operations of the graph."""
 
 LINKS_IN_ONE_PIECE = sys.platform.startswith("linux")
 """Whether a kernel lies in memory in one piece, by LLVM's newer linker. The older one asks for code and constants
-apart; in a process whose memory has holes, as beside CUDA, they came to lie more than 2 GB apart, and LLVM ended the process.
-On macOS LLVM chooses itself; on Windows the newer one is not complete."""
+apart; where the memory of a process has holes, as beside CUDA, they came to lie more than 2 GB apart, and LLVM ended
+the process. On macOS LLVM chooses itself; on Windows the newer one is not complete."""
 
 _once = threading.RLock()
 """Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""

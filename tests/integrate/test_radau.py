@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.bench import beams
 from polhode.integrate.radau import ALPHA, BETA, GAMMA, T_INVERSE, T
 from polhode.integrate.tableaus import RADAU3
 
@@ -101,12 +100,3 @@ def test_a_gradient_backward_is_refused_by_name():
     beam = ph.Beam("b", SOFT, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2)
     with pytest.raises(ph.CompileError, match="no way back through a step of 'radau'"):
         ph.gradient(ph.Model("soft", beams=[beam]), lambda q, v: q[0], ["bodies.b-1.mass"], duration=0.1)
-
-
-def test_the_matrix_of_an_iteration_turns_with_the_stages():
-    """A beam whose root turns faster and faster: turns at the rate of the start of a step would take 46 steps."""
-    run = ph.simulate(
-        beams.spin_up(2, "consistent", beams.PLANE), duration=6.0, samples=3, tolerance=1e-4, verify=False
-    )
-    assert run.attrs["steps_taken"] < 44
-    assert beams.spin_error(run.position.sel(body="b-2").values[:, :2]) < 1e-3 * beams.SPIN_LARGEST

@@ -374,7 +374,6 @@ def test_the_slider_crank_of_jonker_and_meijaard():
     assert errors[0] > 2.9 * errors[1] > 8 * errors[2]
 
 
-@pytest.mark.long
 def test_a_very_stiff_beam_moves_as_a_rigid_body():
     """A pendulum of a beam a million times as stiff as steel, hinged, and the rigid bar of its nodes."""
     steel = ph.Material(210e15, 0.3, 7850.0)

@@ -57,14 +57,6 @@ class StepConstraints(NamedTuple):
     """v + M⁻¹Aᵀμ of (t, q, v) with r = 0: the nearest velocity that the constraints allow"""
 
 
-class ShiftedBody(NamedTuple):
-    """A body that moves along fixed axes and turns: where v holds its velocities along these axes, three or two, and
-    where its angular velocity, three numbers or one."""
-
-    shifts: tuple[int, ...]
-    turns: tuple[int, ...]
-
-
 class Machine(NamedTuple):
     """What methods see of a machine: functions on generic scalars; p = M v is the momentum dual to v."""
 
@@ -102,8 +94,8 @@ class Machine(NamedTuple):
     """How many of them there are"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
     """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
-    carried: tuple[ShiftedBody, ...] = ()
-    """Bodies along three fixed axes, or two, whose stiff forces turn with them"""
+    carried: tuple[tuple[int, ...], ...] = ()
+    """Where v holds the velocities of bodies, along three fixed axes, or two, whose stiff forces turn with them"""
     turning: Callable[[Vec, Vec], Vec] | None = None
     """The angular velocities of these bodies along the same axes, three numbers each, one across two, of (q, v)"""
     tolerance: Scalar | None = None

@@ -19,7 +19,7 @@ from typing import Any
 
 from polhode.integrate.chart import hermite
 from polhode.integrate.group import right_inverse
-from polhode.integrate.method import Machine, Method, ShiftedBody, Step
+from polhode.integrate.method import Machine, Method, Step
 from polhode.integrate.tableaus import RADAU3
 from polhode.linalg.sparse_loops import (
     ComplexCells,
@@ -177,100 +177,64 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
 class _Turns:
     """Turns of the bodies that carry stiff elements, from where J is taken to the stages and to the start of a step.
 
-    near  the ways from the start of the step to where J is taken
+    base  where J is taken, as a part of the step
 
     Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
-    fixed axes, up to where the iteration has that stage. A turn that is off by δ leaves (s ω δ)² of a change, ω the
-    frequency of stretching: of steps that pass over it a hundredth of a radian is too much, so Q follows the iteration.
+    fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
     """
 
-    def __init__(self, r: Loops, machine: Machine, q: Vec, near: Vec) -> None:
-        bodies = machine.carried if machine.turning else ()
-        groups = [[body for body in bodies if len(body.shifts) == size] for size in (3, 2)]
-        self.groups = [_TurningBodies(r, machine, group, q, near) for group in groups if group]
-
-    def follow(self, Z: Any) -> None:
-        """Take the turns of the stages from their increments."""
-        for group in self.groups:
-            group.follow(Z)
+    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
+        self.r, self.n, self.groups = r, machine.nv, []
+        if not machine.carried or machine.turning is None:
+            return
+        rates = iter(machine.turning(q, v))
+        each = [(body, [next(rates) for _ in range(3 if len(body) == 3 else 1)]) for body in machine.carried]
+        for size in (3, 2):
+            if some := [(body, rate) for body, rate in each if len(body) == size]:
+                self.groups.append(_TurningBodies(r, some, [(c - base) / 2 * h for c in (*RADAU3.c, 0.0)]))
 
     def apply(self, x: Any, turn: int, stages: int = 1, *, back: bool) -> None:
         """Q x, or Qᵀ x, in the place of x, (2 n, stages); turn: that of a stage, 3 of the start."""
         for group in self.groups:
-            group.apply(x, turn, stages, back=back)
+            group.apply(x, turn, self.n, stages, back=back)
 
 
 class _TurningBodies:
-    """Bodies that move along three axes, or two, and their turns Q: to each stage, and back to the start."""
+    """Bodies that move along three axes, or two, and their turns Q by several parts of their turning: Cayley's map.
 
-    def __init__(self, r: Loops, machine: Machine, bodies: Sequence[ShiftedBody], q: Vec, near: Vec) -> None:
-        self.r, self.nv, self.count, self.size = r, machine.nv, len(bodies), len(bodies[0].shifts)
-        n, name, self.wide = self.size, f"turn{self.size}", len(bodies[0].turns)
-        self.shifts = [r.lookup(f"{name}_shift{k}", [body.shifts[k] for body in bodies]) for k in range(n)]
-        self.turns = [r.lookup(f"{name}_turn{k}", [body.turns[k] for body in bodies]) for k in range(self.wide)]
-        self.base = r.given(
-            f"{name}_near", Vec([x for body in bodies for x in _gibbs(Vec([near[k] for k in body.turns]))])
-        )
-        """Turns to where J is taken, in the axes of the bodies at the start"""
-        self.axes = r.given(f"{name}_axes", _axes(machine, bodies, q)) if n == 3 else None
-        self.Q = r.array(name, 4 * n * n * self.count, unset=True)
+    bodies  of each the places of its shifts, and its angular velocity, three numbers or one
+    halves  times of the turns, halved
+    """
+
+    def __init__(
+        self, r: Loops, bodies: Sequence[tuple[tuple[int, ...], Sequence[Scalar]]], halves: Sequence[Scalar]
+    ) -> None:
+        self.r, self.count, self.size = r, len(bodies), len(bodies[0][0])
+        n, name = self.size, f"turn{self.size}"
+        rates = r.given(f"{name}_rates", Vec([x for _, rate in bodies for x in rate]))
+        self.places = [r.lookup(f"{name}_shift{k}", [body[k] for body, _ in bodies]) for k in range(n)]
+        self.Q, self.width = r.array(name, n * n * len(halves) * self.count, unset=True), n * n * len(halves)
         for b in r.range(self.count):
-            self._put(b, 3, Vec([0.0] * self.wide))
+            for i, half in enumerate(halves):
+                Q = _turn_in_space(half, Vec([rates[b * 3 + k] for k in range(3)])) if n == 3 else _turn(half, rates[b])
+                for k, value in enumerate(x for row in Q for x in row):
+                    self.Q[b * self.width + i * n * n + k] = value
 
-    def follow(self, Z: Any) -> None:
-        """Take the turns of the stages from their increments."""
-        for b in self.r.range(self.count):
-            at = [place.at(b) for place in self.turns]
-            for i in range(3):
-                self._put(b, i, _gibbs(Vec([Z[k * 3 + i] for k in at])))
-
-    def _put(self, b: Any, i: int, turn: Vec) -> None:
-        """Q of a body, of its turn since the start."""
-        n = self.size
-        base = Vec([self.base[b * self.wide + k] for k in range(self.wide)])
-        if self.axes is not None:
-            both = (turn - base + cross(base, turn)) / (1 + dot(base, turn))
-            Q = _turn_in_space(Vec([sum(self.axes[b * 9 + 3 * k + m] * both[k] for k in range(3)) for m in range(3)]))
-        else:
-            Q = _turn((turn[0] - base[0]) / (1 + base[0] * turn[0]))
-        for k, value in enumerate(x for row in Q for x in row):
-            self.Q[(b * 4 + i) * (n * n) + k] = value
-
-    def apply(self, x: Any, turn: int, stages: int, *, back: bool) -> None:
-        """Q x, or Qᵀ x, in the place of the ways and the velocities of x, (2 n, stages)."""
+    def apply(self, x: Any, turn: int, nv: int, stages: int, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of the ways and the velocities of x, (2 nv, stages)."""
         n, stage = self.size, turn if stages > 1 else 0
         for b in self.r.range(self.count):
-            Q = [[self.Q[(b * 4 + turn) * (n * n) + n * i + j] for j in range(n)] for i in range(n)]
-            at = [place.at(b) for place in self.shifts]
-            for first in (0, self.nv):
+            Q = [[self.Q[b * self.width + turn * n * n + n * i + j] for j in range(n)] for i in range(n)]
+            at = [place.at(b) for place in self.places]
+            for first in (0, nv):
                 old = [x[(k + first) * stages + stage] for k in at]
                 for m, k in enumerate(at):
                     row = Vec([Q[j][m] if back else Q[m][j] for j in range(n)])
                     x[(k + first) * stages + stage] = dot(row, Vec(old))
 
 
-def _axes(machine: Machine, bodies: Sequence[ShiftedBody], q: Vec) -> Vec:
-    """The directions, along the axes of its shifts, about which a body's angular velocities turn it: (count, 3, 3)."""
-    assert machine.turning
-    found: list[list[Scalar]] = [[] for _ in bodies]
-    for k in range(3):
-        unit = [0.0] * machine.nv
-        for body in bodies:
-            unit[body.turns[k]] = 1.0
-        rates = iter(machine.turning(q, Vec(unit)))
-        turning = {body: [next(rates) for _ in body.turns] for body in machine.carried}
-        for axes, body in zip(found, bodies, strict=True):
-            axes += turning[body]
-    return Vec([x for axes in found for x in axes])
-
-
-def _gibbs(turn: Vec) -> Vec:
-    """The tangent of half the angle of a turn, along its axis: by its series, enough for a radian."""
-    angle = square(turn)
-    return (1 / 2 + angle * (1 / 24 + angle / 240)) * turn
-
-
-def _turn_in_space(a: Vec) -> list[Vec]:
+def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
+    a = half * omega
     part = 2 / (1 + square(a))
     columns = []
     for axis in identity(3):
@@ -279,7 +243,8 @@ def _turn_in_space(a: Vec) -> list[Vec]:
     return [Vec([column[m] for column in columns]) for m in range(3)]
 
 
-def _turn(a: Scalar) -> list[Vec]:
+def _turn(half: Scalar, omega: Scalar) -> list[Vec]:
+    a = half * omega
     part = 1 / (1 + a * a)
     c, s = (1 - a * a) * part, 2 * a * part
     return [Vec([c, -s]), Vec([s, c])]
@@ -292,7 +257,7 @@ class _Recalled:
     """
 
     def __init__(self, r: Loops, machine: Machine, memory: Vec, h: Scalar) -> None:
-        self.r, self.n, self.h, self.rotations = r, machine.nv, h, machine.rotations
+        self.r, self.n, self.rotations = r, machine.nv, machine.rotations
         origin, size = memory[0], memory[1]
         self.is_known = size != 0.0
         self.memory = Vec(memory[2:])
@@ -302,46 +267,30 @@ class _Recalled:
         self.half = [a - b for a, b in zip(_weights(origin + part / 2), self.begin, strict=True)]
         self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
 
-    def middle(self) -> tuple[Scalar, Vec]:
-        """The middle of the step, as a part of it, and the ways up to there; the start where nothing is known."""
-        found = [_sum(self.half, _stages(self.memory, k)) for k in range(self.n)]
-        for at in self.rotations:
-            begin = Vec([_sum(self.begin, _stages(self.memory, k)) for k in at])
-            for k, value in zip(at, _onward(begin, Vec([found[k] for k in at])), strict=True):
-                found[k] = value
-        return where(self.is_known, 0.5, 0.0), Vec([where(self.is_known, x, 0.0) for x in found])
+    def middle(self, machine: Machine, q: Vec) -> tuple[Scalar, Vec]:
+        """The middle of the step, as a part of it, and the configuration there; the start where nothing is known."""
+        way = [_sum(self.half, _stages(self.memory, k)) for k in range(self.n)]
+        return where(self.is_known, 0.5, 0.0), machine.retract(q, Vec([where(self.is_known, x, 0.0) for x in way]))
 
-    def guess(self, Z: Any, V: Any) -> None:
-        """Put the guess in the place of Z, where there is one; V: the velocities at the start.
-
-        Velocities and turns go on as their polynomials do, all other ways are the integrals of their velocities.
-        """
+    def guess(self, Z: Any) -> None:
+        """Put the guess in the place of Z, where there is one."""
         r, n = self.r, self.n
         for k in r.range(2 * n):
             old = _stages(self.Z, k)
             for i, weights in enumerate(self.stages):
                 Z[k * 3 + i] = where(self.is_known, _sum(weights, old), Z[k * 3 + i])
-        ways = sorted({*range(n)} - {k for triple in self.rotations for k in triple})
-        place = r.lookup("ways", ways)
-        for m in r.range(len(ways)):
-            k = place.at(m)
-            v = [V[k] + x for x in _stages(Z, k + n)]
-            for i, row in enumerate(RADAU3.A):
-                Z[k * 3 + i] = where(self.is_known, self.h * _sum(row, v), Z[k * 3 + i])
+        if not self.rotations:
+            return
         turns = [r.lookup(f"turn{k}", [triple[k] for triple in self.rotations]) for k in range(3)]
-        for b in r.range(len(self.rotations)) if self.rotations else ():
+        for b in r.range(len(self.rotations)):
             at = [turn.at(b) for turn in turns]
             begin = Vec([_sum(self.begin, _stages(self.Z, k)) for k in at])
-            for i in range(3):
+            for i in range(3):  # the turn from where the step begins: Jr(d) of the difference, to second order
                 x = Vec([Z[k * 3 + i] for k in at])
-                for k, value, old in zip(at, _onward(begin, x), x, strict=True):
+                across = cross(begin, x)
+                turn = x - across / 2 + cross(begin, across) / 6
+                for k, value, old in zip(at, turn, x, strict=True):
                     Z[k * 3 + i] = where(self.is_known, value, old)
-
-
-def _onward(begin: Vec, x: Vec) -> Vec:
-    """The turn from where a step begins, of a difference x to the turn there: Jr(d) of it, to second order."""
-    across = cross(begin, x)
-    return x - across / 2 + cross(begin, across) / 6
 
 
 def _stages(Z: Any, k: Any) -> list[Any]:
@@ -391,12 +340,11 @@ class _Iteration:
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
-        base, way, near = 0.0 * h, Vec([0.0] * n), q
+        base, near = 0.0 * h, q
         if self.recalled:  # a state ahead is as good as its strains: those along a tangent would be wrong
-            base, way = self.recalled.middle()
-            near = machine.retract(q, way)
+            base, near = self.recalled.middle(machine, q)
         given = machine.stiff_matrices(r, t + base * h, near, v) if machine.stiff_matrices else _unit_masses(r, n)
-        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, way)
+        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h, base)
         self.Z = r.array("Z", 6 * n, unset=True)
         """Increments of the stages, (2 n, 3)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
@@ -436,14 +384,13 @@ class _Iteration:
                 Z[k * 3 + i] = part * h * (self.V[k] + part / 2 * change)
                 Z[(k + n) * 3 + i] = part * change
         if self.recalled:
-            self.recalled.guess(Z, self.V)
+            self.recalled.guess(Z)
 
     def _change(
         self, F: Any, right: tuple[RealCells, ComplexCells], out: tuple[RealCells, ComplexCells], on: Any
     ) -> None:
         """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true."""
         r, n, Z = self.r, self.n, self.Z
-        self.turns.follow(Z)
         for k in r.range(2 * n):
             z = _stages(Z, k)
             for i in range(3):

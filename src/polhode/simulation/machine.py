@@ -8,7 +8,7 @@ from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.stiffness import carried_bodies, stiff_matrices, turning
 from polhode.dynamics.with_forces import forward_dynamics
-from polhode.integrate.method import Machine, ShiftedBody
+from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
 from polhode.model.error_lengths import error_lengths
 from polhode.model.forces.refused import refuse_coupled_inertia
@@ -56,7 +56,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         energy=total,
         forces=lambda t, q, v: given(t, q, v) + _generalized(acting(), t, q, v, ORIGIN),
         stiff_matrices=lambda r, t, q, v: stiff_matrices(r, Arguments(tree, q, v, t=t)),
-        carried=tuple(ShiftedBody(body.shifts, tuple(tree.elements[body.turn].v)) for body in carried),
+        carried=tuple(body.shifts for body in carried),
         turning=lambda q, v: turning(tree, carried, q, v),
         error_lengths=error_lengths(tree),
     )

@@ -59,3 +59,15 @@ def test_nothing_is_computed_for_samples_at_the_ends_of_steps():
     found = motions([0.0, 0.0])
     assert found.at(np.array([0, 3]), np.array([1.0, 2.0]))[:, 0].tolist() == [0.0, 0.0]
     assert "_motions" not in vars(found)
+
+
+def test_work_is_kept_on_groups_too():
+    """Samples and work of a bicycle pushed along, by the method in coordinates and by the one on the group."""
+    push = lambda t, q, v: [0.1 * ph.sin(t), *[0.0] * (len(v) - 1)]
+    runs = [
+        ph.simulate(ph.load("bicycle"), duration=0.3, method=method, samples=40, tau=push, tolerance=1e-10)
+        for method in ("dop853", "rkmk-dop853")
+    ]
+    for name in ("v", "work", "total_energy"):
+        np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-8, atol=1e-8)
+    assert all(run.attrs["verdict"] == "good" for run in runs)

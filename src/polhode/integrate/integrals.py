@@ -55,6 +55,13 @@ def motion_within(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h
     return WithinStep(found.factors, differences)
 
 
+def factor_size(method: Method, machine: Machine, q: Vec, v: Vec) -> int:
+    """Numbers of each factor of the polynomial of a step, with those of the integrals."""
+    assert method.extension
+    whole, _, q, v = _further(machine, 0.0, q, v)
+    return method.extension.size(whole, q, v)
+
+
 def state_within(
     method: Method, machine: Machine, q: Vec, v: Vec, factors: tuple[Vec, ...], theta: Scalar
 ) -> tuple[MotionState, Vec]:

@@ -21,6 +21,7 @@ from polhode.dynamics.stiffness import stiff_matrices
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import initial_step
+from polhode.integrate.integrals import factor_size
 from polhode.integrate.method import Machine, Method
 from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
@@ -760,7 +761,7 @@ class CompiledRun:
         setup, extension = self._setup_unheld, self.spec.method.extension
         assert extension
         state, machine = self.like.before, setup.machine
-        size = extension.size(machine, *state) + machine.integrals
+        size = factor_size(self.spec.method, machine, *state)
         numbers = len(flat(state)) + machine.integrals + extension.count * size + 3
         shapes: dict[str, tuple[int, ...]] = {"motion": (numbers,), "target": ()}
 

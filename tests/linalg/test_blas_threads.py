@@ -10,11 +10,12 @@ from polhode.linalg.blas_threads import SMALL, one_blas_thread, small_by_one_thr
 
 
 @pytest.fixture
-def several():
-    """OpenBLAS with three threads, whatever the environment says."""
-    functions = blas_threads._threads()
-    if functions is None:
-        pytest.skip("NumPy has another BLAS here")
+def several(monkeypatch):
+    """OpenBLAS with three threads, whatever the environment says, or what stands for it."""
+    count = [1]
+    stand_in = (lambda: count[0]), (lambda number: count.__setitem__(0, number))
+    functions = blas_threads._threads() or stand_in
+    monkeypatch.setattr(blas_threads, "_threads", lambda: functions)
     tell, put = functions
     before = tell()
     put(3)

@@ -244,19 +244,13 @@ def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
 
 def norm_error(model: Model, q: Array) -> np.ndarray:
     """The largest |‖p‖ − 1| of the quaternions p in q (..., nq) -> (...); 0 where there are none."""
-    q, parts = np.asarray(q, dtype=float), _quaternions(model)
+    q, parts = np.asarray(q, dtype=float), labels.quaternion_slices(model)
     worst = np.zeros(q.shape[:-1])
     if parts:
         with np.errstate(all="ignore"):
             for part in parts:
                 worst = np.maximum(worst, abs(lengths(q[..., part]) - 1))
     return worst
-
-
-@once_each
-def _quaternions(model: Model) -> list[slice]:
-    """Where in q its quaternions lie."""
-    return list(labels.quaternion_slices(model))
 
 
 def _turned(p: np.ndarray, x: np.ndarray, back: bool = False) -> np.ndarray:

@@ -57,8 +57,8 @@ class Check:
     note: str = ""
 
     def as_json(self) -> str:
-        """The check as a JSON object; written out here, since a grade has a dozen and JSON's own way takes twice as
-        long as all other attributes of a run."""
+        """The check as a JSON object; written out here, since a grade has a dozen of them, and by way of dictionaries
+        that takes twice as long."""
         text = _AS_JSON.encode
         value, threshold, limit = _number(self.value), _number(self.threshold), _number(self.limit)
         return (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.check.diagnosis import PRESENT, violations
+from polhode.check.diagnosis import PRESENT, Violations, violations
 from polhode.dynamics import kinematics
 from polhode.linalg.rank import (
     left_null_parts,
@@ -48,6 +48,14 @@ class ConstraintMonitor:
     def __init__(self, system: System) -> None:
         self.system, self.generic = system, 0
         """The largest rank so far."""
+        self._last: tuple[tuple[np.ndarray, ...], Violations] | None = None
+
+    def violations(self, *samples: np.ndarray) -> Violations:
+        """The violations at samples: time, q, v; those of the arrays that were asked for last are known."""
+        last = self._last
+        if last is None or any(new is not old for new, old in zip(samples, last[0], strict=True)):
+            last = self._last = samples, violations(self.system, *samples)
+        return last[1]
 
     def __call__(
         self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
@@ -56,7 +64,7 @@ class ConstraintMonitor:
         system, found = self.system, dict[str, np.ndarray]()
         time, q, v = (arrays[name] for name in ("time", "q", "v"))
         if system.conditions and set(VIOLATIONS) & {*wanted}:
-            seen = violations(system, time, q, v)
+            seen = self.violations(time, q, v)
             found |= {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
         if system.conditions and set(FORCES) & {*wanted}:
             forces = system.constraint_reactions(q, v, tau, t=time)

@@ -9,6 +9,8 @@ import numpy as np
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
 from polhode.model.layout import layout_text, numbers_by_name
+from polhode.model.per_model_cache import once_each
+from polhode.result.labels import quaternion_slices
 from polhode.scalar import UNIT_TOLERANCE, without_rotations
 
 
@@ -19,6 +21,19 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
     v  (nv,), or by joint
     """
     check_model(where, model)
+    if q is None and v is None:
+        usual = _usual_start(model, where)
+        return usual[0].copy(), usual[1].copy()
+    return _given_start(model, q, v, where)
+
+
+@once_each
+def _usual_start(model: Model, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """The start of a model, where no other is given."""
+    return _given_start(model, None, None, where)
+
+
+def _given_start(model: Model, q: Any, v: Any, where: str) -> tuple[np.ndarray, np.ndarray]:
     start = model.start
     if isinstance(q, str) and model.configurations:
         q = model.configuration(q)
@@ -69,12 +84,15 @@ def _vector(where: str, value: Any, default: Sequence[float], fix: Callable[[], 
 
 
 def _check_quaternions(where: str, model: Model, q: np.ndarray) -> None:
-    at = 0
-    for joint in model.joints:
-        zero = joint.zero
-        if joint.kind.has_quaternion:
-            size = math.hypot(*q[at + len(zero) - 4 : at + len(zero)].tolist())
-            if abs(size - 1) > UNIT_TOLERANCE:
-                place, fix = f"{where}, q of joint '{joint.name}'", "Divide it by its length."
-                raise InputError(message(place, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))
-        at += len(zero)
+    for name, place in _quaternions(model):
+        size = math.hypot(*q[place].tolist())
+        if abs(size - 1) > UNIT_TOLERANCE:
+            where, fix = f"{where}, q of joint '{name}'", "Divide it by its length."
+            raise InputError(message(where, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))
+
+
+@once_each
+def _quaternions(model: Model) -> list[tuple[str, slice]]:
+    """The joints with a quaternion, and where it lies in q."""
+    names = [joint.name for joint in model.joints if joint.kind.has_quaternion]
+    return list(zip(names, quaternion_slices(model), strict=True))

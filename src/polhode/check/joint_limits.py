@@ -148,28 +148,44 @@ def _inertia_seen(model: Model) -> np.ndarray:
 # starts
 
 
+class _Limits(NamedTuple):
+    """The limits of all axes that have one: their places in q, both limits; and how far outside its own each coordinate
+    of q may be."""
+
+    places: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    allowed: np.ndarray
+
+
+@once_each
+def _limits(model: Model) -> _Limits:
+    axes, allowed = limited_axes(model), np.full(model.nq, REFUSED * TIME_CONSTANT)
+    for x in axes:
+        allowed[x.q] = REFUSED * TIME_CONSTANT * _unit_of(model, x)
+    places = np.array([x.q for x in axes], dtype=int)
+    return _Limits(places, np.array([x.lower for x in axes]), np.array([x.upper for x in axes]), allowed)
+
+
 def beyond_limits(model: Model, q: np.ndarray) -> np.ndarray:
     """How far coordinates q (..., nq) are outside the limits that act, rad or m, with the sign of the side; else 0."""
-    found = np.zeros_like(q)
-    for x in limited_axes(model):
-        found[..., x.q] = q[..., x.q] - np.clip(q[..., x.q], x.lower, x.upper)
+    places, lower, upper, _ = _limits(model)
+    found, own = np.zeros_like(q), q[..., places]
+    found[..., places] = own - np.minimum(np.maximum(own, lower), upper)
     return found
 
 
 def too_far(model: Model, beyond: np.ndarray) -> np.ndarray:
     """Which coordinates (..., nq) are farther outside their limits than a contact with a stop goes."""
-    sizes = np.ones(model.nq)
-    for x in limited_axes(model):
-        sizes[x.q] = _unit_of(model, x)
-    return abs(beyond) > REFUSED * TIME_CONSTANT * sizes
+    return abs(beyond) > _limits(model).allowed
 
 
 def check_limits(where: str, model: Model, q: np.ndarray) -> None:
     """Refuse a start outside the limits of joints, and offer the nearest within them."""
     beyond = beyond_limits(model, q)
-    bad = np.flatnonzero(too_far(model, beyond))
-    if not len(bad):
+    if not (far := too_far(model, beyond)).any():
         return
+    bad = np.flatnonzero(far)
     k = int(bad[np.argmax(abs(beyond[bad]))])
     x = next(x for x in limited_axes(model) if x.q == k)
     name, unit = coordinate_names(model)[k], coordinate_units(model)[k]

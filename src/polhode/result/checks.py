@@ -11,7 +11,7 @@ conserved quantities and violations of constraints can only lower a verdict.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -81,18 +81,19 @@ class Residual:
 class Range(NamedTuple):
     """The first, lowest and highest value of an array over time, entry by entry; NaN if any was NaN.
 
-    drift  the largest distance from the first value
-    size   the largest absolute value
+    first, low, high  of the shape of a sample
+    drift             the largest distance from the first value
+    size              the largest absolute value
     """
 
-    first: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    first: Any
+    low: Any
+    high: Any
     drift: float
     size: float
 
     @classmethod
-    def of(cls, first: np.ndarray, low: np.ndarray, high: np.ndarray) -> "Range":
+    def of(cls, first: Any, low: Any, high: Any) -> "Range":
         """The range of an array, from its first, lowest and highest values."""
         worst = [np.maximum.reduce(x, axis=None, initial=0.0) for x in _spread(first, low, high)]
         return cls(first, low, high, *map(float, worst))
@@ -102,7 +103,7 @@ class Range(NamedTuple):
         return Range.of(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
 
 
-def _spread(first: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _spread(first: Any, low: Any, high: Any) -> tuple[Any, Any]:
     """The largest distance from the first value, and the largest absolute value, entry by entry."""
     with np.errstate(all="ignore"):
         return np.maximum(high - first, first - low), np.maximum(abs(low), abs(high))
@@ -192,7 +193,7 @@ def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, 
     found = bound.check(name, error.worst, unit, how)
     until = error.good_until(bound.good)
     if not error.worst <= bound.good:
-        found = replace(found, note=f"{found.note}; good until t = {until:.6g}")
+        found = found._replace(note=f"{found.note}; good until t = {until:.6g}")
     if error.whole:
         return [found]
     reached = error.time[-1] if len(error.time) else 0.0
@@ -212,7 +213,7 @@ def _explained(check: Check, other: Check, is_coarse: bool) -> Check:
     if not small <= SHRUNK * large:
         return check
     note = f"of the steps: {other.value:.2g} in the companion run; see the error of the motion"
-    return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
+    return check._replace(verdict=GOOD, note=f"{note}; {check.note}")
 
 
 def condition_of(fastest: Any) -> Any:
@@ -229,7 +230,9 @@ def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: fl
         return accuracy
     if tolerance is None:
         return FIXED_STEP_GOOD
-    return np.minimum(condition * np.maximum(steps, 1) * (tolerance + EPS), GOOD_CAP)
+    is_one = isinstance(condition, float) and isinstance(steps, int)
+    least, most = (min, max) if is_one else (np.minimum, np.maximum)
+    return least(condition * most(steps, 1) * (tolerance + EPS), GOOD_CAP)
 
 
 @dataclass(frozen=True)
@@ -293,17 +296,21 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     """The ranges of arrays (n, ...); none of those without samples."""
     given = {name: values for name, values in arrays.items() if len(values)}
     counts = {len(values) for values in given.values()}
-    if len(counts) != 1 or max(counts) > TOGETHER or not all(values.size for values in given.values()):
+    if len(counts) != 1 or max(counts) > TOGETHER or 0 in [values.size for values in given.values()]:
         return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
-    rows = [values.reshape(len(values), -1).T for values in given.values()]
-    whole = np.concatenate(rows)
-    lows, highs = _extremes(whole)
+    n = counts.pop()
+    rows = [values.reshape(n, -1).T for values in given.values()]
     ends = list(accumulate(map(len, rows), initial=0))
-    worst = [np.maximum.reduceat(x, ends[:-1]).tolist() for x in _spread(whole[:, 0], lows, highs)]
+    whole = np.concatenate(rows, out=np.empty((ends[-1], n)))
+    firsts, (lows, highs) = whole[:, 0], _extremes(whole)
+    drifts, sizes = [np.maximum.reduceat(x, ends[:-1]).tolist() for x in _spread(firsts, lows, highs)]
+    numbers = list(zip(firsts.tolist(), lows.tolist(), highs.tolist(), strict=True))
     found = dict[str, Range]()
-    for (name, values), begin, end, drift, size in zip(given.items(), ends, ends[1:], *worst, strict=False):
-        shape = values.shape[1:]
-        found[name] = Range(values[0], lows[begin:end].reshape(shape), highs[begin:end].reshape(shape), drift, size)
+    for k, (name, values) in enumerate(given.items()):
+        begin, end = ends[k], ends[k + 1]
+        own: Any = numbers[begin] if values.ndim == 1 else [x[begin:end] for x in (firsts, lows, highs)]
+        first, low, high = own if values.ndim < 3 else [x.reshape(values.shape[1:]) for x in own]
+        found[name] = Range(first, low, high, drifts[k], sizes[k])
     return found
 
 
@@ -329,7 +336,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
         if f"{kind}_momentum" in part and directions:
             momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
-            found[kind] = momentum @ np.asarray(directions, dtype=float).T
+            found[kind] = momentum @ _axes(tuple(map(tuple, directions))).T
             found[f"{kind} size"] = lengths(momentum)
     return found
 
@@ -377,7 +384,7 @@ def _momentum_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound
         drift = ranges[kind].drift
         value = drift / size if size > 0 else drift
         directions = kept.linear if kind == "linear" else kept.angular
-        note = f"scale: {size:.3g} {unit}; conserved along {_directions(directions)}"
+        note = f"scale: {size:.3g} {unit}; conserved along {_directions(tuple(map(tuple, directions)))}"
         checks.append(bound.check(f"{kind} momentum drift", value, "of the momentum scale", note, rounding=16 * EPS))
     return checks
 
@@ -419,7 +426,9 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     if model is None or "q" not in ranges:
         return []
     notes: list[Check] = []
-    lower, upper = _limits_of(model)
+    if (limits := _limits_of(model)) is None:
+        return notes
+    lower, upper = limits
     beyond = np.maximum(lower - ranges["q"].low, ranges["q"].high - upper)
     if not (beyond > 0).any():
         return notes
@@ -440,9 +449,10 @@ def _coordinates_of(model: Model) -> list[tuple[str, str, str]]:
 
 
 @once_each
-def _limits_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """The lower and the upper limit of every coordinate."""
-    return np.array(_limits(model, "lower")), np.array(_limits(model, "upper"))
+def _limits_of(model: Model) -> tuple[np.ndarray, np.ndarray] | None:
+    """The lower and the upper limit of every coordinate; None where no coordinate has one."""
+    lower, upper = np.array(_limits(model, "lower")), np.array(_limits(model, "upper"))
+    return (lower, upper) if (lower > -np.inf).any() or (upper < np.inf).any() else None
 
 
 def _limits(model: Model, end: str) -> list[float]:
@@ -462,7 +472,13 @@ def _worst(residual: Residual) -> tuple[float, str]:
     return value, f"of {residual.scale:.3g}"
 
 
-def _directions(directions: Sequence[Sequence[float]]) -> str:
-    if tuple(map(tuple, directions)) == AXES:
+@lru_cache(maxsize=64)
+def _axes(directions: tuple[tuple[float, ...], ...]) -> np.ndarray:
+    return np.array(directions, dtype=float)
+
+
+@lru_cache(maxsize=64)
+def _directions(directions: tuple[tuple[float, ...], ...]) -> str:
+    if directions == AXES:
         return "all directions"
     return ", ".join("(" + ", ".join(f"{x:.3g}" for x in d) + ")" for d in directions)

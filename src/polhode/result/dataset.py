@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,8 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
-_PLACES = {name: place for place, name in enumerate(VARIABLES)}
+FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
+"""The variables that follow from others: see `completed`."""
 
 MIXED = {"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}
 """Variables whose unit differs from entry to entry, and the coordinate that holds the units."""
@@ -174,43 +175,65 @@ class Facts:
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
     sizes = {"time": np.size(trajectory.time), **_sizes(model), **_extra_sizes(trajectory)}
-    arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables, variable = _attributes_of(_named(model)), {}, variable_maker(xarray())
-    for name in sorted(arrays, key=_PLACES.__getitem__):
-        variables[name] = variable(VARIABLES[name].dims, variable_data(arrays[name]), dict(attributes[name]))
+    arrays: Mapping[str, Any] = {"q": trajectory.q, "v": trajectory.v, **trajectory.others}
+    if not arrays.keys() <= VARIABLES.keys():
+        unknown = ", ".join(sorted(set(arrays) - set(VARIABLES)))
+        fix = "Give variables of your own as `extra`, with dims and units."
+        raise InputError(message("dataset", "unknown variable", unknown, ", ".join(VARIABLES), fix))
+    if not arrays.keys() >= FOLLOWING:
+        checked = {name: _checked(name, x, VARIABLES[name].dims, sizes) for name, x in arrays.items()}
+        arrays = completed(model, checked)
+    layout, variables, variable = _layout(_named(model), tuple(arrays)), {}, variable_maker(xarray())
+    shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in layout.shapes}
+    for name, dims, attrs in layout.variables:
+        values = arrays[name]
+        if not (type(values) is np.ndarray and values.dtype == np.float64 and values.shape == shapes[dims]):
+            values = variable_data(_checked(name, values, dims, sizes))
+        variables[name] = variable(dims, values, dict(attrs))
+    found = {dim: sizes[dim] for dim in layout.dims}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
         values = variable_data(_checked(name, extra.values, extra.dims, sizes))
         variables[name] = variable(extra.dims, values, attrs)
-    variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
-    time = _times(trajectory, sizes)
-    return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))
+        found |= {dim: sizes[dim] for dim in extra.dims}
+    if trajectory.events is not None:
+        variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
+        found["event"] = len(trajectory.events)
+    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
+    return _assembled(_Parts(variables, found, _labels(model, trajectory), time, provenance(model, facts or Facts())))
 
 
-def _assembled(
-    variables: dict[str, Any], labels: "xr.Dataset", time: np.ndarray, attrs: dict[str, Any]
-) -> "xr.Dataset":
-    """The Dataset of variables that fit their coordinates; should a version of xarray have no short way, by merging."""
+class _Parts(NamedTuple):
+    """The parts of a Dataset: variables that fit their coordinates, the sizes of their dimensions, the coordinates
+    along these, the times, the attributes."""
+
+    variables: dict[str, Any]
+    dims: dict[str, int]
+    labels: "xr.Dataset"
+    time: np.ndarray
+    attrs: dict[str, Any]
+
+
+def _assembled(parts: _Parts) -> "xr.Dataset":
+    """The Dataset of its parts; should a version of xarray have no short way, by merging."""
     try:
-        return _assembled_directly(variables, labels, time, attrs)
+        return _assembled_directly(parts)
     except (AttributeError, TypeError):
-        coords = {"time": ("time", time, _attributes("s", "time")), **labels.variables}
-        return xarray().Dataset(variables, coords=coords, attrs=attrs)
+        _check_times(parts.time)
+        coords = {"time": ("time", parts.time, _attributes("s", "time")), **parts.labels.variables}
+        return xarray().Dataset(parts.variables, coords=coords, attrs=parts.attrs)
 
 
-def _assembled_directly(
-    variables: dict[str, Any], labels: "xr.Dataset", time: np.ndarray, attrs: dict[str, Any]
-) -> "xr.Dataset":
+def _assembled_directly(parts: _Parts) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
-    made = _kept_times if len(time) <= KEPT_TIMES else _time_coordinate
-    times = made(time.tobytes())
-    dims = {dim: size for x in variables.values() for dim, size in zip(x.dims, x.shape, strict=True)}
-    coords = {name: copied(x) for name, x in (*times._variables.items(), *labels._variables.items())}
+    made, labels = _kept_times if len(parts.time) <= KEPT_TIMES else _time_coordinate, parts.labels
+    times = made(parts.time.tobytes())
+    coords = {name: copied(x) for known in (times, labels) for name, x in known._variables.items()}
     return xarray().Dataset._construct_direct(
-        variables | coords,
+        parts.variables | coords,
         set(coords),
-        dims=dims | times._dims | labels._dims,
-        attrs=attrs,
+        dims=parts.dims | times._dims | labels._dims,
+        attrs=parts.attrs,
         indexes=times._indexes | labels._indexes,
     )
 
@@ -218,6 +241,7 @@ def _assembled_directly(
 def _time_coordinate(time: bytes) -> "xr.Dataset":
     """The coordinate of times, given as bytes, with its index."""
     xr, values = xarray(), np.frombuffer(time)
+    _check_times(values)
     index = _index(values, "time")
     coords = index.create_variables({"time": xr.Variable("time", values, _attributes("s", "time"), fastpath=True)})
     return xr.Dataset._construct_direct(coords, set(coords), indexes={"time": index})
@@ -274,14 +298,22 @@ def provenance(model: Model, facts: Facts) -> dict[str, str | float | int]:
         "status": facts.status,
         "reason": facts.reason,
         **(facts.grade.attributes() if facts.grade else {"verdict": "", "grade": "", "grade_basis": ""}),
-        "polhode_version": __version__,
-        "python_version": platform.python_version(),
-        "numpy_version": np.__version__,
-        "machine": machine(),
+        **_made_by(),
         "created": facts.created or datetime.now(UTC).isoformat(timespec="seconds"),
         **facts.more,
     }
     return {name: "" if value is None else value for name, value in known.items()}
+
+
+@cache
+def _made_by() -> dict[str, str]:
+    """The versions of what computes, and the machine."""
+    return {
+        "polhode_version": __version__,
+        "python_version": platform.python_version(),
+        "numpy_version": np.__version__,
+        "machine": machine(),
+    }
 
 
 @cache
@@ -324,21 +356,6 @@ def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
     return {dim: size for dim, size in sizes.items() if dim not in {*VARIABLES["quaternion"].dims, "time"}}
 
 
-def _known(arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Arrays of VARIABLES, each of the right shape."""
-    if not arrays.keys() <= VARIABLES.keys():
-        unknown = ", ".join(sorted(set(arrays) - set(VARIABLES)))
-        fix = "Give variables of your own as `extra`, with dims and units."
-        raise InputError(message("dataset", "unknown variable", unknown, ", ".join(VARIABLES), fix))
-    shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in {VARIABLES[name].dims for name in arrays}}
-    return {
-        name: x
-        if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shapes[VARIABLES[name].dims]
-        else _checked(name, x, VARIABLES[name].dims, sizes)
-        for name, x in arrays.items()
-    }
-
-
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:
     """The values as real numbers of the shape that their dimensions have."""
     if not name.isidentifier():
@@ -357,11 +374,9 @@ def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, 
     return array if name not in VARIABLES or array.dtype.kind == "i" else array.astype(float, copy=False)
 
 
-def _times(trajectory: Trajectory, sizes: Mapping[str, int]) -> np.ndarray:
-    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
+def _check_times(time: np.ndarray) -> None:
     if (time[1:] < time[:-1]).any() or not np.isfinite(time).all():
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
-    return time
 
 
 def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
@@ -428,13 +443,29 @@ def _index(values: np.ndarray, dim: str) -> Any:
     return xarray().indexes.PandasIndex(import_module("pandas").Index(values, name=dim), dim, values.dtype)
 
 
-@lru_cache(maxsize=8)
-def _attributes_of(of: _Named) -> dict[str, dict[str, str]]:
-    """The attributes of every variable."""
-    return {
-        name: _attributes(_common_unit(of.model, name) or kind.units, kind.long_name, kind.frame)
-        for name, kind in VARIABLES.items()
-    }
+class _Layout(NamedTuple):
+    """The variables of a Dataset, in their order.
+
+    variables  name, dimensions and attributes of each
+    shapes     their dimensions, each once
+    dims       all these dimensions in the order in which they come
+    """
+
+    variables: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...]
+    shapes: tuple[tuple[str, ...], ...]
+    dims: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def _layout(of: _Named, names: tuple[str, ...]) -> _Layout:
+    """The layout of variables of a model, given in any order."""
+    ordered = sorted(names, key=list(VARIABLES).index)
+    kinds = [VARIABLES[name] for name in ordered]
+    units = [_common_unit(of.model, name) or kind.units for name, kind in zip(ordered, kinds, strict=True)]
+    made = [_attributes(unit, kind.long_name, kind.frame) for unit, kind in zip(units, kinds, strict=True)]
+    shapes = tuple(dict.fromkeys(kind.dims for kind in kinds))
+    variables = zip(ordered, [kind.dims for kind in kinds], made, strict=True)
+    return _Layout(tuple(variables), shapes, tuple(dict.fromkeys(dim for dims in shapes for dim in dims)))
 
 
 def _common_unit(model: Model, name: str) -> str:

@@ -38,8 +38,16 @@ def variable_data(values: np.ndarray | DeferredArray) -> Any:
         return values
     from xarray.core import indexing
 
-    read: Any = indexing.LazilyIndexedArray(_source()(values))
+    read: Any = indexing.LazilyIndexedArray(_source()(values), _whole(len(values.shape)))
     return indexing.MemoryCachedArray(indexing.CopyOnWriteArray(read))
+
+
+@cache
+def _whole(axes: int) -> Any:
+    """The key by which xarray reads all of an array, which it would make for each."""
+    from xarray.core import indexing
+
+    return indexing.BasicIndexer((slice(None),) * axes)
 
 
 @cache

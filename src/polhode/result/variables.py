@@ -1,7 +1,7 @@
 """Variables of xarray, made and copied without its checks: a Dataset has some two dozen of them."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
     """
     if not _has_known_slots(xr.Variable):
         return lambda dims, data, attrs: xr.Variable(dims, data, attrs, fastpath=True)
-    return lambda dims, data, attrs: _made(xr.Variable, dims, data, attrs)
+    return partial(_made, xr.Variable)
 
 
 def copied(variable: Any) -> Any:

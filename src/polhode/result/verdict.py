@@ -5,7 +5,8 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from json.encoder import encode_basestring
+from typing import Any, NamedTuple
 
 from polhode.errors import InputError, message
 
@@ -44,8 +45,7 @@ NUMBERS = ("value", "threshold", "limit")
 """The fields of a Check that hold numbers."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """One line of a grade: good up to `threshold`, loose up to `limit`; None where nothing is measured."""
 
     name: str
@@ -59,7 +59,7 @@ class Check:
     def as_json(self) -> str:
         """The check as a JSON object; written out here, since a grade has a dozen of them, and by way of dictionaries
         that takes twice as long."""
-        text = _AS_JSON.encode
+        text = encode_basestring
         value, threshold, limit = _number(self.value), _number(self.threshold), _number(self.limit)
         return (
             f'{{"name": {text(self.name)}, "value": {value}, "threshold": {threshold}, "limit": {limit}, '
@@ -151,9 +151,6 @@ class Grade:
             raise InputError(
                 message("grade of a run", "cannot be read", found, "the checks that a run keeps")
             ) from None
-
-
-_AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def said_beside(names: Sequence[Any]) -> str:

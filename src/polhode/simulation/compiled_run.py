@@ -458,11 +458,33 @@ class CompiledRun:
             return self._plain_start(t, q, v, h, work)
         if g is None and self._watch_is_compiled:
             g = self._watched(t, q, v, level).values
+        elif g is None and self.spec.switching and not self.crossings:
+            g = np.array(self.surfaces(t, q, v))
         if g is not None and not self.spec.method.start:
             return self._plain_start(t, q, v, h, work, g)
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         first = make(self.setup(_vector(level)), t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))
         return np.array(flat(first), dtype=float)
+
+    def surfaces(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, ...]:
+        """The switching functions at a state; where no user function is in them, those of some states are kept: a run
+        asks for those of its start three times."""
+        assert self.spec.switching
+        if self.spec.switching.functions:
+            return self.spec.switching.values(t, Vec(q.tolist()), Vec(v.tolist()), self.tree)
+        return self._known_surfaces(t, q.tobytes(), v.tobytes())
+
+    @cached_property
+    def _known_surfaces(self) -> Callable[[float, bytes, bytes], tuple[float, ...]]:
+        """The switching functions of states, given as bytes."""
+        switching, tree = self.spec.switching, self.tree
+        assert switching
+
+        @lru_cache(maxsize=64)
+        def known(t: float, q: bytes, v: bytes) -> tuple[float, ...]:
+            return switching.values(t, Vec(np.frombuffer(q).tolist()), Vec(np.frombuffer(v).tolist()), tree)
+
+        return known
 
     def _plain_start(
         self,
@@ -633,6 +655,12 @@ class CompiledRun:
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
         """A field of step states, by name: (n,), or (n, size)."""
         return table[..., self._places[name]]
+
+    def number(self, packed: np.ndarray, name: str) -> float:
+        """A field of one step state that is one number."""
+        place: Any = self._places[name]
+        found: float = packed.item(place)
+        return found
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
         """Fill table[1:], each step state from the one before; with controlled steps also samples of q, v and work.

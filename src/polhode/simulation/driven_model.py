@@ -86,6 +86,14 @@ class DrivenModel:
             fix = "Start from other positions."
             raise InputError(message(f"simulate, force '{name}'", "has no value at the start", fault, "a value", fix))
 
+    @cached_property
+    def has_changing_rows(self) -> bool:
+        """Whether there are constraints whose rows depend on the position, which may be a singular one."""
+        if not self.constrained:
+            return False
+        constant = {c.name for c in self.model.constraints if c.kind.has_constant_rows}
+        return any(condition.name not in constant for condition in self.constrained.conditions)
+
     def force_faults(self, t: float, q: np.ndarray, v: np.ndarray, *, hidden: bool = False) -> list[tuple[str, str]]:
         """The force elements that have no value at a state, by name, and why; hidden: without `fault_is_nan`."""
         asked = self._forces_with_faults
@@ -129,13 +137,17 @@ class DrivenModel:
             for joint in force.loaded_joints
         ]
 
+    @cached_property
+    def _loading(self) -> list[Any]:
+        """The force elements that depend on normal forces of joints."""
+        return [force for force in self.tree.forces if force.loaded_joints]
+
     def unloaded(self, q: np.ndarray, v: np.ndarray) -> list[str]:
         """Which joints bear no normal force at a start though friction depends on it, in words."""
-        loaded = [force for force in self.tree.forces if force.loaded_joints]
-        if not loaded:
+        if not self._loading:
             return []
         state, found = (0.0, Vec(q.tolist()), Vec(v.tolist())), []
-        for force in loaded:
+        for force in self._loading:
             for joint in force.loaded_joints:
                 if float(self._normal_force(joint, *state)[0]) == 0.0:
                     what = f"joint '{joint}' bears no normal force at the start"

@@ -23,7 +23,6 @@ from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, data
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
-from polhode.scalar import Vec
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work, is_hopeless
 from polhode.simulation.condition import DIRECTIONS, Neighbours
@@ -37,7 +36,6 @@ from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
-from polhode.simulation.switching import bends
 from polhode.simulation.watched_path import States
 from polhode.system.identity import identity_text
 
@@ -182,7 +180,7 @@ class Run:
         missed = []
         for part in parts:
             time, q, v = (part[name] for name in ("time", "q", "v"))
-            missed.append(self.driven.violations(time, q, v).relative)
+            missed.append(self._monitor.violations(time, q, v).relative)
             if self._contacts.rows:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
@@ -251,10 +249,8 @@ class Run:
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
-        elements = [note for force in self.model.forces for note in force.notes()]
-        if self.scenario.method == STIFF_METHOD == usual_method(self.model):
-            elements.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
-        found = found.with_notes("corners and jumps", self.scenario.notes()).with_notes("elements", elements)
+        found = found.with_notes("corners and jumps", self.scenario.notes)
+        found = found.with_notes("elements", _element_notes(self.model, self.scenario.method))
         for note in (limits := modal.notes()):
             warn_caller(f"simulate: {note}.")
         found = found.with_notes("modal bodies", limits)
@@ -319,10 +315,11 @@ class Run:
         """Whether no stop and no backlash took part in the run."""
         if not isinstance(self.stepper, RunLoop) or self.stepper.ending.contacts:
             return False
-        if not any(force.gives_switching for force in self.model.forces):
+        compiled = self.stepper.compiled
+        if not (switching := compiled.spec.switching):
             return True
-        start = Vec(self.scenario.q.tolist()), Vec(self.scenario.v.tolist())
-        return all(g < 0 for _, g in bends(self.driven.tree, 0.0, *start))
+        found = compiled.surfaces(0.0, self.scenario.q, self.scenario.v)
+        return all(g < 0 for g in found[len(switching.traced) :])
 
     @property
     def takes_numbers(self) -> bool:
@@ -418,6 +415,15 @@ def _without_contacts(model: Model) -> Model:
     """The model without the elements that act only in contact."""
     others = tuple(force for force in model.forces if not force.gives_switching)
     return model if len(others) == len(model.forces) else replace(model, forces=others)
+
+
+@once_each
+def _element_notes(model: Model, method: str) -> list[str]:
+    """What runs of a model by a method should say of its force elements."""
+    found = [note for force in model.forces for note in force.notes()]
+    if method == STIFF_METHOD == usual_method(model):
+        found.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
+    return found
 
 
 @once_each

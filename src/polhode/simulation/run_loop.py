@@ -7,7 +7,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Generator, Iterator
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +17,9 @@ from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
+from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.result.dataset import Extra
-from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.events.element_events import RunElementEvent, TakenEvent
@@ -27,7 +27,8 @@ from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInS
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
-from polhode.simulation.scenario import Scenario
+from polhode.simulation.scenario import Scenario, prepared
+from polhode.simulation.step_times.segments import JoinedSegments
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -95,6 +96,18 @@ def spec_of(scenario: Scenario) -> RunSpec:
     )  # fmt: skip
 
 
+def _steps_of(scenario: Scenario, warn: bool) -> CompiledRun:
+    """The compiled steps of a scenario."""
+    if scenario.is_prepared:
+        return _prepared_steps(scenario.model, scenario.options)
+    return compiled_run_of(spec_of(scenario), warn)
+
+
+@once_each
+def _prepared_steps(model: Model, options: RunOptions) -> CompiledRun:
+    return compiled_run_of(spec_of(prepared(model, options)))
+
+
 class SampledStates(NamedTuple):
     """The states of samples: q (n, nq), v (n, nv), and the work by source (n, sources); None: it is not integrated."""
 
@@ -124,7 +137,7 @@ class RunLoop:
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         same = first if first and first.compiled.spec.method.name == scenario.method else None
         known = same.compiled if same else compiled
-        self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
+        self.compiled: CompiledRun = known or _steps_of(scenario, warn)
         self.driven = self.compiled.driven
         self.events: tuple[Event | RunElementEvent, ...] = (*options.events, *self.compiled.element_events)
         switching = self.compiled.spec.switching
@@ -132,13 +145,13 @@ class RunLoop:
         self.policy = options.policy
         if first is None:
             self.driven.check_forces(scenario.q, scenario.v, hidden=True)
-        watch = self._has_changing_rows() and scenario.model.nv and not (first and options.fixed)
+        watch = self.driven.has_changing_rows and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
             warn_caller(f"simulate: {text}.")
         if scenario.unsplit and warn:
-            warn_caller(f"simulate: {scenario.notes()[-1]}.")
+            warn_caller(f"simulate: {scenario.notes[-1]}.")
         self.ending = Ending()
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
@@ -148,9 +161,9 @@ class RunLoop:
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
         self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run
-        self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._earlier = scenario.steps_before
         self._joined = scenario.joined if first and self._may_join(scenario) else None
-        self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
+        self._sampled = scenario.samples_before
         self._few = MOST_STATES  # step states of a block at most, since events are so many of them apart
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
@@ -197,7 +210,7 @@ class RunLoop:
         if not self.compiled.model.nv:
             yield from self._motionless()
             return
-        yield from self._at_once()
+        yield from self._at_once(self._joined) if self._joined else ()
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
             if at.packed is None:
@@ -212,7 +225,7 @@ class RunLoop:
             yield from self._equal(segment) if self.compiled.spec.fixed else self._controlled(segment)
             if self.ending.status == "finished":
                 if not self.compiled.spec.fixed:
-                    self._next = float(self.compiled.field(at.packed, "h"))
+                    self._next = self.compiled.number(at.packed, "h")
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
         if self.watched:
             self.watched.path.close()
@@ -233,7 +246,7 @@ class RunLoop:
     def _leave_surfaces(self) -> None:
         """Move a start that lies on a surface off it, by a moment of its motion: it must be on one side."""
         at, spec, nq = self.position, self.compiled.spec, self.compiled.model.nq
-        if spec.switching and 0.0 in spec.switching.values(at.t, Vec(at.q.tolist()), Vec(at.v.tolist())):
+        if spec.switching and 0.0 in self.compiled.surfaces(at.t, at.q, at.v):
             h = MOMENT * self.segments[-1].end
             later = self.compiled.moment_later(at.t, at.q, at.v, h, at.level)
             at.q, at.v = later[1 : 1 + nq], later[1 + nq : 1 + nq + len(at.v)]
@@ -300,9 +313,11 @@ class RunLoop:
 
     def _counted(self, packed: np.ndarray) -> np.ndarray:
         """A step state with the counts of the run so far."""
-        for name in ("accepted", "rejected", "smallest", "largest"):
-            if getattr(self.ending, name) not in (np.inf,):
-                self.compiled.field(packed[None], name)[:] = getattr(self.ending, name)
+        ending = self.ending
+        if ending.accepted or ending.rejected:  # else they are those of a new step state
+            for name in ("accepted", "rejected", "smallest", "largest"):
+                if getattr(ending, name) not in (np.inf,):
+                    self.compiled.field(packed[None], name)[:] = getattr(ending, name)
         return packed
 
     def _values_of(self, hit: EventHit) -> np.ndarray | None:
@@ -321,13 +336,6 @@ class RunLoop:
             return self._block(len(segment.counts) - first)
         few = segment.counts[first : first + MOST_STATES]
         return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
-
-    def _has_changing_rows(self) -> bool:
-        """Whether there are constraints whose rows depend on the position, which may be a singular one."""
-        if not self.driven.constrained:
-            return False
-        constant = {c.name for c in self.compiled.model.constraints if c.kind.has_constant_rows}
-        return any(condition.name not in constant for condition in self.driven.constrained.conditions)
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         """Fill a table of step states as `CompiledRun.run` does, watched under constraints; its pace is measured."""
@@ -351,7 +359,7 @@ class RunLoop:
             states = self._run(table, [targets, self.tolerance, stops.ends[few], self._longest])
             assert states is not None
             status, good = compiled.field(table, "status")[1:], len(targets)
-            if status[-1] != step_state.GOING or self._steps_of(table) >= step_state.at_once(compiled.model.nv):
+            if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
                 good = int(short[0]) if len(short) else good
             at.packed = table[min(good + 1, len(targets))].copy()
@@ -360,7 +368,7 @@ class RunLoop:
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             reached = good if good < len(targets) else self._few
             self._few = min(max(AFTER_EVENT, MORE * reached), MOST_STATES)
-            kept = slice(good) if sampled[:good].all() else np.flatnonzero(sampled[:good])
+            kept = slice(good) if stops.are_samples or sampled[:good].all() else np.flatnonzero(sampled[:good])
             found, sizes, n = states[kept], compiled.field(table, "h0")[1:][kept], nq + compiled.model.nv
             here = SampledStates(found[:, :nq], found[:, nq:n], found[:, n:] if compiled.spec.work else None)
             yield from self._deliver(targets[kept], here, sizes)
@@ -372,12 +380,11 @@ class RunLoop:
             if self.ending.status != "finished":
                 return
 
-    def _steps_of(self, table: np.ndarray) -> float:
+    def _steps_in(self, table: np.ndarray) -> float:
         """Steps tried within a block: too few of them hand no step state back early."""
-        first, last = table[0], table[-1]
-        return float(
-            sum(self.compiled.field(last, x) - self.compiled.field(first, x) for x in ("accepted", "rejected"))
-        )
+        number, first, last = self.compiled.number, table[0], table[-1]
+        accepted, rejected = (number(last, x) - number(first, x) for x in ("accepted", "rejected"))
+        return accepted + rejected
 
     def _check_work(self) -> None:
         """End a run with more steps or events than its limits allow, or that would have at its present pace."""
@@ -401,7 +408,7 @@ class RunLoop:
     def _accepted(self) -> float:
         """Equal steps of this segment so far."""
         assert self.position.packed is not None
-        return float(self.compiled.field(self.position.packed, "accepted"))
+        return self.compiled.number(self.position.packed, "accepted")
 
     def _delivered(self) -> int:
         """Samples of the present segment that were delivered."""
@@ -412,7 +419,7 @@ class RunLoop:
         at, compiled = self.position, self.compiled
         assert at.packed is not None
         while (accepted := self._accepted()) < segment.counts[-1]:
-            first = int(np.searchsorted(segment.counts, accepted, "right"))
+            first = int(segment.counts.searchsorted(accepted, "right"))
             goals = segment.counts[first : first + self._block_of(segment, first, accepted)]
             if piece := goals[0] - accepted > self._most:
                 goals = np.array([accepted + self._most])
@@ -424,7 +431,7 @@ class RunLoop:
             if piece:
                 self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
             status, good = compiled.field(table, "status")[1:], len(goals)
-            if status[-1] != step_state.GOING:  # nothing follows a step state that is not going
+            if status.item(-1) != step_state.GOING:  # nothing follows a step state that is not going
                 good = int(np.argmax(status != step_state.GOING))
             at.packed = table[min(good + 1, len(goals))].copy()
             self._read_progress(segment)
@@ -442,11 +449,9 @@ class RunLoop:
             if self.ending.status != "finished":
                 return
 
-    def _at_once(self) -> Iterator[Samples]:
-        """A whole run as one block, where its segments are joined; none where a step fails: they follow one by one."""
-        at, compiled, joined, ending = self.position, self.compiled, self._joined, self.ending
-        if joined is None:
-            return
+    def _at_once(self, joined: JoinedSegments) -> Iterator[Samples]:
+        """A whole run as one block of joined segments; none where a step fails: they follow one by one."""
+        at, compiled, ending = self.position, self.compiled, self.ending
         table = np.empty((len(joined.counts) + 1, compiled.width))
         table[0] = compiled.start(at.t, at.q, at.v, float(joined.sizes[0]))
         compiled.run(table, [joined.counts, joined.sizes, at.t])
@@ -483,14 +488,15 @@ class RunLoop:
         assert at.packed is not None
         self._read_state(at.packed)
         if segment:
-            accepted = int(compiled.field(at.packed, "accepted"))
+            accepted = int(compiled.number(at.packed, "accepted"))
             at.t = _grid(segment, accepted)
             ending.accepted = accepted + self._earlier[at.segment]
             ending.smallest, ending.largest = min(ending.smallest, segment.h), max(ending.largest, segment.h)
             return
-        at.t = float(compiled.field(at.packed, "t"))
-        ending.accepted, ending.rejected = (int(compiled.field(at.packed, name)) for name in ("accepted", "rejected"))
-        ending.smallest, ending.largest = (float(compiled.field(at.packed, name)) for name in ("smallest", "largest"))
+        number, packed = compiled.number, at.packed
+        at.t = number(packed, "t")
+        ending.accepted, ending.rejected = int(number(packed, "accepted")), int(number(packed, "rejected"))
+        ending.smallest, ending.largest = number(packed, "smallest"), number(packed, "largest")
 
     def _read_state(self, packed: np.ndarray) -> None:
         """Copy the state of a step state to `position`."""

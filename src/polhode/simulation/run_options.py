@@ -105,6 +105,18 @@ class RunOptions:
         if self.every is not None and (self.step is None or self.samples is not None):
             _check_every(self.every, False)
 
+    def __hash__(self) -> int:
+        """A hash of all options, found once: what is kept of a model is looked up by its options in every run."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple([getattr(self, name) for name in self.__dataclass_fields__]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the hash, which is another one in another process."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
+
     @cached_property
     def policy(self) -> ConstraintPolicy:
         """The constraint policy: engine, rank tolerance, stabilisation."""
@@ -122,6 +134,11 @@ class RunOptions:
         """Whether all steps are equal; else they are under control of their error."""
         return self.step is not None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether what follows from them may be kept: there are no events, and no times of samples in a tuple."""
+        return not self.events and not isinstance(self.samples, tuple)
+
     def _check_form(self) -> None:
         """Refuse what a run by a form does not take."""
         if self.step is None or self.method not in (None, "rk4"):
@@ -134,7 +151,7 @@ class RunOptions:
 
     def for_model(self, model: Model, tau: Any = None) -> "RunOptions":
         """The options with the duration and the method of a run of a model, checked against it and its inputs."""
-        if tau is None and not self.events and not isinstance(self.samples, tuple):
+        if tau is None and self.is_plain:
             return _without_inputs(model, self)
         return self._for_model(model, tau)
 

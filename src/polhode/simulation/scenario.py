@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ from polhode.system.identity import identity_text
 
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
+
+KEPT_SAMPLES = 4096
+"""Samples of a run up to which its times are kept for each start, where they depend on it: 2 MB a model at most."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,24 @@ class Scenario:
         check_start(model, q, v, options.rank_tolerance)
         if limited:
             check_limits("simulate", model, q)
-            model = with_limits(model)
-        return cls(model, q, v, tau, options, moved)
+            model = _limited(model)
+        if tau is not None or not options.is_plain or options.form or not identity_text(model):
+            return cls(model, q, v, tau, options, moved)
+        by_start = (q.tobytes(), v.tobytes()) if known_functions(model, options.policy) else ()
+        if by_start and (options.samples or 0) > KEPT_SAMPLES:
+            return cls(model, q, v, tau, options, moved)
+        return prepared(model, options, *by_start)._from(q, v, moved)
+
+    def _from(self, q: np.ndarray, v: np.ndarray, moved: Mapping[str, float]) -> "Scenario":
+        """The same from another start, on which nothing else depends that is known of it."""
+        found = object.__new__(Scenario)
+        vars(found).update(vars(self), q=q, v=v, moved=moved)
+        return found
+
+    @cached_property
+    def is_prepared(self) -> bool:
+        """Whether all but its start follows from its model and its options: that of `prepared`."""
+        return False
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
@@ -143,7 +163,7 @@ class Scenario:
         sampled = self._sampled
         return self.duration, self.options.step, _frozen(sampled), self.role
 
-    @property
+    @cached_property
     def longest(self) -> float:
         """The longest controlled step, s."""
         has_events = bool(self.options.events or element_events(self.model))
@@ -188,12 +208,24 @@ class Scenario:
         """The stops of a segment with controlled steps, by its number; of autonomous runs they are kept."""
         return _autonomous_stops(*self._timing)[number] if self.is_autonomous else Stops(self.segments[number])
 
+    @cached_property
+    def steps_before(self) -> tuple[int, ...]:
+        """Equal steps before each segment, and of all."""
+        counts = (int(segment.counts[-1]) if len(segment.counts) else 0 for segment in self.segments)
+        return tuple(accumulate(counts, initial=0))
+
+    @cached_property
+    def samples_before(self) -> tuple[int, ...]:
+        """Samples before each segment, and of all, that of the start not counted."""
+        return tuple(accumulate((len(segment.samples) for segment in self.segments), initial=0))
+
     @property
     def joined(self) -> JoinedSegments:
         """The segments of a run with equal steps that is autonomous, as one chain."""
         return _autonomous_joined(*self._timing)
 
-    def notes(self) -> list[str]:
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
         switching, step, found = self.switching, self.options.step, []
         if step is None and self.longest < LONGEST:
@@ -212,7 +244,27 @@ class Scenario:
             found.append(unsplit_note(self.unsplit, step))
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
-        return found
+        return tuple(found)
+
+
+@once_each
+def prepared(model: Model, options: RunOptions, *start: bytes) -> Scenario:
+    """A scenario of a model without inputs and user functions in Python, with what all its runs by these options have
+    in common.
+
+    start  q and v where functions of files are in the model: what is known of these depends on it
+    """
+    q, v = map(np.frombuffer, start) if start else (np.array(model.zero), np.array(model.at_rest))
+    found = Scenario(model, q, v, None, options)
+    vars(found)["is_prepared"] = not start
+    found.steps_before, found.samples_before, found.longest, found.notes, found.work_sources, found.held  # noqa: B018
+    return found
+
+
+@once_each
+def _limited(model: Model) -> Model:
+    """The model with stops at the limits of its joints."""
+    return with_limits(model)
 
 
 @once_each

@@ -211,6 +211,7 @@ class Stops:
     times    (n,)  increasing
     sampled  (n,)  whether it is a sample
     ends     (n,)  the next time at which a step has to end: a knot, or the end of the segment
+    are_samples    whether all of them are samples
     """
 
     def __init__(self, segment: Segment) -> None:
@@ -222,12 +223,13 @@ class Stops:
         self.sampled[self._new + np.arange(len(self._new))] = False
         self.times = np.empty(len(self.sampled))
         self.times[self.sampled], self.times[~self.sampled] = samples, bounds[new]
+        self.are_samples = not len(self._new)
         self.ends = bounds[np.searchsorted(bounds, self.times)]
 
     def after(self, t: float, given: int) -> int:
         """The first that is still to come when the steps have reached a time and so many samples were delivered."""
-        place = given + int(np.searchsorted(self._new, given, "right"))
-        return min(int(np.searchsorted(self.times, t, "right")), place)
+        place = given if self.are_samples else given + int(self._new.searchsorted(given, "right"))
+        return min(int(self.times.searchsorted(t, "right")), place)
 
 
 class JoinedSegments(NamedTuple):

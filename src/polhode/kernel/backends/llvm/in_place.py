@@ -5,7 +5,7 @@ Other Python threads run meanwhile.
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from polhode.kernel.backends.llvm.compile import Kernel
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """A ufunc's loop; ctypes releases the interpreter's lock meanwhile."""
+
+
+_loop = lru_cache(maxsize=256)(_LOOP)
+"""The loop at an address."""
 
 
 class BoundKernel:
@@ -38,7 +42,7 @@ class BoundKernel:
         self._pointers = (ctypes.c_void_p * len(steps))(*places)
         self._strides = (ctypes.c_int64 * len(steps))(*steps)
         count = ctypes.byref(ctypes.c_int64(n))
-        self.fill: Callable[[], None] = partial(_LOOP(kernel.loop), self._pointers, count, self._strides, count)
+        self.fill: Callable[[], None] = partial(_loop(kernel.loop), self._pointers, count, self._strides, count)
         """Fills the results from what the arguments hold now."""
 
     def __call__(self) -> None:

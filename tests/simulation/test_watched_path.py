@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import polhode as ph
 from polhode.check import singular_positions
 from polhode.result.verdict import Grade
-from polhode.simulation import watched_path
+from polhode.simulation import step_state, watched_path
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
@@ -90,3 +90,18 @@ def test_a_run_whose_looks_are_spent_says_so(monkeypatch):
     (found,) = [check for check in Grade.of(run.attrs).checks if check.name == "intervals not looked into"]
     assert found.value == 2
     assert found.verdict == "note"
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri54"])
+def test_steps_that_are_handed_back_between_two_samples_are_looked_at_too(monkeypatch, method):
+    """Compiled code hands step states back after some steps, so that Ctrl-C is seen: long before the second sample."""
+    options = {"duration": 4.0, "samples": 2, "tolerance": 1e-9, "verify": False, "method": method}
+    whole = ph.simulate(ph.load("n-four-bar"), **options)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 7)
+    parts = ph.simulate(ph.load("n-four-bar"), **options)
+    assert whole.attrs["steps_taken"] == parts.attrs["steps_taken"] > 30
+    found, again = ([x["time"] for x in json.loads(run.attrs["singular_positions"])] for run in (whole, parts))
+    assert len(found) == 4
+    assert again == pytest.approx(found, abs=1e-4)
+    for name in ("q", "v"):
+        np.testing.assert_array_equal(whole[name], parts[name])

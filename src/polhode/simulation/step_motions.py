@@ -54,6 +54,10 @@ class StepMotions:
     def _motions(self) -> np.ndarray:
         return self._within.motions(self.rows[self._firsts])
 
+    def of(self, times: np.ndarray) -> np.ndarray:
+        """(m,)  The rows, of steps one after the other, in whose last steps times lie."""
+        return np.minimum(np.searchsorted(self.ends, times), len(self.ends) - 1)
+
     def at(self, which: np.ndarray, times: np.ndarray) -> np.ndarray:
         """(m, size)  The states at times within the last steps of some rows."""
         found = self._states[which]

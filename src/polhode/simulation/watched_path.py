@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.check.singular_positions import PathWatch, read, text_of
+from polhode.scalar import lengths
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.run_records import Ending, Position
@@ -279,9 +280,14 @@ class WatchedPath:
 
     def _wide(self, looks: OpenLooks, steps: StepMotions, most: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Which open intervals are to be divided, being longer than so much of what would do; into how many parts."""
-        parts = self._measure(looks.at, np.diff(np.searchsorted(steps.ends, looks.at.t)))
-        wide = np.flatnonzero((parts > most) & looks.is_open[:-1])
-        return wide, np.ceil(2 * np.minimum(parts[wide], MOST_PARTS))
+        at, which = looks.at, np.flatnonzero(looks.is_open[:-1])
+        if len(which) < len(at.t) - 1:
+            both = np.column_stack([which, which + 1]).ravel()
+            at = States(*(array[both] for array in at))
+        parts = self._measure(at, np.diff(np.searchsorted(steps.ends, at.t)))
+        parts = parts if at is looks.at else parts[::2]
+        wide = parts > most
+        return which[wide], np.ceil(2 * np.minimum(parts[wide], MOST_PARTS)).astype(int)
 
     def _with_ends(self, looks: OpenLooks, steps: StepMotions) -> OpenLooks:
         """Looks, with ends of steps within intervals that are to be divided: as many as their parts are, about."""
@@ -303,13 +309,13 @@ class WatchedPath:
 
     def _with_inner(self, looks: OpenLooks, steps: StepMotions, wide: np.ndarray, parts: np.ndarray) -> OpenLooks:
         """Looks, with others within wide intervals, divided into so many parts."""
-        divided = [(j, int(n)) for j, n in zip(wide.tolist(), parts.tolist(), strict=True) if self._may_look(int(n))]
-        t = looks.at.t
-        inner = [np.linspace(t[j], t[j + 1], n + 1)[1:-1] for j, n in divided]
-        times = np.concatenate([np.zeros(0), *inner])
+        t, may = looks.at.t, np.array([self._may_look(n) for n in parts.tolist()])
+        wide, parts = wide[may], parts[may]
+        first, which = np.cumsum(parts - 1) - (parts - 1), np.repeat(np.arange(len(wide)), parts - 1)
+        part = (np.arange(len(which)) - first[which] + 1) / parts[which]
+        times = t[wide][which] + part * (t[wide + 1] - t[wide])[which]
         states, nq, n = steps.at(steps.of(times), times), self.compiled.model.nq, self.compiled.model.nv
-        more = States(times, states[:, :nq], states[:, nq : nq + n])
-        return looks.with_more(more, np.array([j for j, _ in divided], dtype=int))
+        return looks.with_more(States(times, states[:, :nq], states[:, nq : nq + n]), wide)
 
     def _looks(
         self, first: States, block: WatchedBlock, settings: Sequence[Any], level: np.ndarray | None, levels: int
@@ -390,7 +396,7 @@ class WatchedPath:
 
     def _changes(self, at: States) -> tuple[np.ndarray, np.ndarray]:
         """How far the machine turns between looks, radians or lengths; the change of its velocity, in parts of it."""
-        rate, size = self.path.pace(at.v), np.linalg.norm(at.v, axis=1)
-        change = np.linalg.norm(np.diff(at.v, axis=0), axis=1)
+        rate, size = self.path.pace(at.v), lengths(at.v)
+        change = lengths(at.v[1:] - at.v[:-1])
         turn = np.maximum(rate[1:], rate[:-1]) * np.diff(at.t)
         return turn, change / np.maximum(np.maximum(size[1:], size[:-1]), TINY)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import polhode as ph
 from polhode.check import singular_positions
 from polhode.result.verdict import Grade
-from polhode.simulation import step_state, watched_path
+from polhode.simulation import step_rows, step_state, watched_path
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
@@ -25,6 +25,23 @@ def test_looks_do_not_change_the_bits_of_a_run(name, options):
     other.stepper.watched = None
     one.follow()
     other.follow()
+    for x in ("time", "q", "v"):
+        np.testing.assert_array_equal(one.arrays()[x], other.arrays()[x])
+
+
+@pytest.mark.parametrize("samples", [3, 400])
+def test_steps_that_end_at_corners_of_a_table_have_their_bits_too(monkeypatch, samples):
+    """Steps are followed up to one corner after the other, in calls of a few."""
+    times = np.linspace(0.0, 2.0, 21)
+    tau = ph.Table(times, np.column_stack([np.sin(9 * times), 0 * times, 0 * times]))
+    scenario = Scenario.of(ph.load("four-bar"), None, None, tau, RunOptions(duration=2.0, samples=samples))
+    one, other = Run(scenario), Run(scenario)
+    other.stepper.watched = None
+    other.follow()
+    monkeypatch.setattr(step_rows, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 11)
+    one.follow()
+    assert one.stepper.ending.accepted == other.stepper.ending.accepted > 100
     for x in ("time", "q", "v"):
         np.testing.assert_array_equal(one.arrays()[x], other.arrays()[x])
 

@@ -26,35 +26,61 @@ def followed_steps(
     The last row may be one that was handed back, or that an event or a fault ended.
     """
     targets, ends = (np.broadcast_to(settings[i], len(table) - 1) for i in (0, 2))
-    found, now = [table[:1]], table[0]
+    tried = _Tried(compiled, table[0], targets)
     lasts = np.flatnonzero(np.append(ends[1:] != ends[:-1], True))
-    reached = _tried(compiled, now)
-    """Steps tried up to the row at which the last target was passed."""
-    left = max(MOST_BYTES // (8 * compiled.width), MOST_AT_ONCE)
     for target, end in zip(targets[lasts].tolist(), ends[lasts].tolist(), strict=True):
         given = [target, settings[1], end, settings[3]]
-        while compiled.field(now, "t") < target and compiled.field(now, "status") == step_state.GOING:
-            most = min(step_state.at_once(compiled.model.nv) - int(_tried(compiled, now) - reached), left)
-            if most <= 0:
-                break
-            wanted = (target - compiled.field(now, "t")) / compiled.field(now, "h") + 1
-            part = np.empty((1 + int(min(max(wanted, AT_ONCE), MOST_AT_ONCE, most)), compiled.width))
-            part[0] = now
-            compiled.advance(part, given, level, limit=1)
-            new = 1 + np.flatnonzero(np.diff(compiled.field(part, "accepted")) > 0)
-            passed = np.diff(np.searchsorted(targets, compiled.field(part[[0, *new]], "t"), "right")) > 0
-            if np.any(passed):
-                reached = _tried(compiled, part[new[np.flatnonzero(passed)[-1]]])
-            found.append(part[new])
-            now, left = part[-1], left - len(new)
-    if not np.array_equal(found[-1][-1:], now[None], equal_nan=True):  # rejected steps after the last accepted one
-        found.append(now[None])
-    rows = np.concatenate(found)
+        while (count := tried.next(target)) > 0:
+            compiled.advance(tried.room(count), given, level, limit=1)
+    rows = tried.accepted()
     there = np.searchsorted(compiled.field(rows, "t"), targets)
-    rows.take(np.minimum(there, len(rows) - 1), axis=0, out=table[1:])
+    rows.take(there, axis=0, out=table[1:], mode="clip")
     return rows
 
 
-def _tried(compiled: CompiledRun, row: np.ndarray) -> float:
-    """Steps tried up to a step state, accepted or not."""
-    return float(compiled.field(row, "accepted") + compiled.field(row, "rejected"))
+class _Tried:
+    """Rows after each step that was tried, one after the other; the steps are counted from one target to the next."""
+
+    def __init__(self, compiled: CompiledRun, first: np.ndarray, targets: np.ndarray) -> None:
+        self.compiled, self.targets = compiled, targets
+        self.rows, self.n = np.empty((1 + MOST_AT_ONCE, compiled.width)), 1
+        """Rows, of which the first n are filled; those that no step was tried for are copies of the last."""
+        self.rows[0] = first
+        self.begin = 0
+        """The row at which the last target was passed."""
+        self.most = max(MOST_BYTES // (8 * compiled.width), MOST_AT_ONCE)
+
+    def next(self, target: float) -> int:
+        """Steps to try in the next call; 0 where the target is reached, or the last row is to be handed back."""
+        compiled, now = self.compiled, self.rows[self.n - 1]
+        self.n = 1 + int(
+            sum(compiled.field(now, x) - compiled.field(self.rows[0], x) for x in ("accepted", "rejected"))
+        )
+        left = target - float(compiled.field(now, "t"))
+        if not left > 0 or compiled.field(now, "status") != step_state.GOING:
+            return 0
+        many = step_state.at_once(compiled.model.nv)
+        if self.n - 1 - self.begin > many - MOST_AT_ONCE:
+            passed = np.searchsorted(self.targets, compiled.field(self.rows[self.begin : self.n], "t"), "right")
+            self.begin += int(np.searchsorted(passed, passed[-1]))
+        wanted = max(left / float(compiled.field(now, "h")) + 1, AT_ONCE)
+        return int(min(wanted, MOST_AT_ONCE, many - (self.n - 1 - self.begin), self.most - self.n))
+
+    def room(self, count: int) -> np.ndarray:
+        """The last row, and room for so many more, which will be filled."""
+        if self.n + count > len(self.rows):
+            more = np.empty((2 * len(self.rows) + count, self.rows.shape[1]))
+            more[: self.n] = self.rows[: self.n]
+            self.rows = more
+        part = self.rows[self.n - 1 : self.n + count]
+        self.n += count
+        return part
+
+    def accepted(self) -> np.ndarray:
+        """The rows after accepted steps, from the first on; and the last one, where that is not one of them."""
+        rows = self.rows[: self.n]
+        done = self.compiled.field(rows, "accepted")
+        kept = np.append(True, done[1:] > done[:-1])
+        if np.any(rows[-1] != rows[int(np.flatnonzero(kept)[-1])]):
+            kept[-1] = True
+        return rows[kept]

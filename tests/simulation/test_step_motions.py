@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.simulation import run_loop, step_motions, watched_path
+from polhode.simulation import run_loop, step_motions, step_rows
 from polhode.simulation.step_motions import LARGEST, StepMotions, WithinSteps
 
 
@@ -32,7 +32,7 @@ def test_blocks_do_not_change_a_bit(monkeypatch):
     model, asked = ph.load("four-bar"), {"verify": False, "duration": 2.0}
     whole = ph.simulate(model, **asked)
     monkeypatch.setattr(run_loop, "MOST_STATES", 37)
-    monkeypatch.setattr(watched_path, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(step_rows, "MOST_AT_ONCE", 5)
     parts = ph.simulate(model, **asked)
     for part in ("q", "v", "work") if "work" in whole else ("q", "v"):
         assert np.array_equal(whole[part], parts[part])

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import polhode as ph
 from polhode.check import singular_positions
 from polhode.result.verdict import Grade
-from polhode.simulation import watched_path
+from polhode.simulation import step_rows, step_state, watched_path
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
@@ -25,6 +25,23 @@ def test_looks_do_not_change_the_bits_of_a_run(name, options):
     other.stepper.watched = None
     one.follow()
     other.follow()
+    for x in ("time", "q", "v"):
+        np.testing.assert_array_equal(one.arrays()[x], other.arrays()[x])
+
+
+@pytest.mark.parametrize("samples", [3, 400])
+def test_steps_that_end_at_corners_of_a_table_have_their_bits_too(monkeypatch, samples):
+    """Steps are followed up to one corner after the other, in calls of a few."""
+    times = np.linspace(0.0, 2.0, 21)
+    tau = ph.Table(times, np.column_stack([np.sin(9 * times), 0 * times, 0 * times]))
+    scenario = Scenario.of(ph.load("four-bar"), None, None, tau, RunOptions(duration=2.0, samples=samples))
+    one, other = Run(scenario), Run(scenario)
+    other.stepper.watched = None
+    other.follow()
+    monkeypatch.setattr(step_rows, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 11)
+    one.follow()
+    assert one.stepper.ending.accepted == other.stepper.ending.accepted > 100
     for x in ("time", "q", "v"):
         np.testing.assert_array_equal(one.arrays()[x], other.arrays()[x])
 
@@ -90,3 +107,18 @@ def test_a_run_whose_looks_are_spent_says_so(monkeypatch):
     (found,) = [check for check in Grade.of(run.attrs).checks if check.name == "intervals not looked into"]
     assert found.value == 2
     assert found.verdict == "note"
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri54"])
+def test_steps_that_are_handed_back_between_two_samples_are_looked_at_too(monkeypatch, method):
+    """Compiled code hands step states back after some steps, so that Ctrl-C is seen: long before the second sample."""
+    options = {"duration": 4.0, "samples": 2, "tolerance": 1e-9, "verify": False, "method": method}
+    whole = ph.simulate(ph.load("n-four-bar"), **options)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 7)
+    parts = ph.simulate(ph.load("n-four-bar"), **options)
+    assert whole.attrs["steps_taken"] == parts.attrs["steps_taken"] > 30
+    found, again = ([x["time"] for x in json.loads(run.attrs["singular_positions"])] for run in (whole, parts))
+    assert len(found) == 4
+    assert again == pytest.approx(found, abs=1e-4)
+    for name in ("q", "v"):
+        np.testing.assert_array_equal(whole[name], parts[name])

@@ -19,11 +19,12 @@ import numpy as np
 from polhode.check.constraint_monitor import BLOCK
 from polhode.check.diagnosis import metric_of
 from polhode.dynamics.constraints import in_row_order
-from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows, singular_values
+from polhode.linalg.rank import left_decomposed_rows, rank_of, scaled_rows, singular_values
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
 from polhode.scalar import lengths
+from polhode.system.shared import once_per_system
 from polhode.system.system import System
 
 SINGULAR = 1e-3
@@ -180,6 +181,22 @@ class Cubics:
         return (1 - x) * self.v[i] + x * self.v[i + 1]
 
 
+@once_per_system
+def _turning(system: System) -> list[int]:
+    """The velocities that are rates of turning."""
+    elements = make_tree(system.model).elements
+    return [a for e in elements for a, linear in zip(e.v, e.kind.linear, strict=True) if not linear]
+
+
+@once_per_system
+def _probes(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities per radian, or per length of the machine (nv); random velocities of that size (PROBES, nv)."""
+    assert system.conditions is not None
+    per = np.full(system.nv, 1 / max(system.conditions.scales.units))
+    per[_turning(system)] = 1.0
+    return per, np.random.default_rng(0).choice((-1.0, 1.0), (PROBES, system.nv)) / per
+
+
 class PathWatch:
     """Looks at a motion as it goes on, and finds the singular positions on its way."""
 
@@ -194,12 +211,9 @@ class PathWatch:
         self.rank, self.usual = 0, 0.0
         """The largest rank so far; the largest σ so far, of the states whose pivots were largest."""
         self.conditions, self.scales = system.conditions.conditions, system.conditions.scales
-        elements = make_tree(system.model).elements
-        self.turning = [a for e in elements for a, linear in zip(e.v, e.kind.linear, strict=True) if not linear]
+        self.turning = _turning(system)
         """The velocities that are rates of turning."""
-        self._per = np.full(system.nv, 1 / max(self.scales.units))
-        self._per[self.turning] = 1.0
-        self._probes = np.random.default_rng(0).choice((-1.0, 1.0), (PROBES, system.nv)) / self._per
+        self._per, self._probes = _probes(system)
         k = len(self.scales.sizes)
         self._largest = np.zeros(k)
         """The largest of each pivot so far."""
@@ -287,16 +301,16 @@ class PathWatch:
             return
         self._known = at.part(slice(-KEPT, None))
         self.pending = self._known[:3]
-        self._compare(at)
+        if at is not before:
+            self._compare(at)
         if not self.rank:
             return
-        self._jumps(at)
+        if at is not before:
+            self._jumps(at)
         largest = np.maximum(np.maximum.accumulate(at.pivots, axis=0), self._largest)
         ratio = at.pivots / np.where(largest > 0, largest, 1.0)
         ratio[:, np.all(largest == 0, axis=0)] = 1.0  # rows that are always dependent
-        for i in self._lowest(at, ratio, last):
-            if not self._is_settled:
-                self._examine(at, ratio, i)
+        self._examine(at, ratio, largest[-1], self._lowest(at, ratio, last))
         self._largest = largest[-1]
         if last or len(at.t) > 2:
             self._examined = max(self._examined, float(at.t[-1 if last else -3]))
@@ -307,21 +321,39 @@ class PathWatch:
         alive = pivots > 0
         weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
         counts = np.sum(alive, axis=0)
+        weakest[counts == 0] = -np.inf
+        known = self._singular_values(at, self._stronger(weakest))
         begin = 0
         while True:  # the next that is better than all before it
             more, stronger = counts[begin:] > self.rank, weakest[begin:] > STRONGER * self._strongest
-            better = np.flatnonzero((counts[begin:] > 0) & (more | stronger))
+            better = np.flatnonzero(more | stronger)
             if not len(better):
                 return
             i = begin + int(better[0])
             self._strongest = float(weakest[i])
-            self._take(at.part(slice(i, i + 1)))
+            if i not in known:
+                known |= self._singular_values(at, [i])
+            self._take(known[i], float(at.off[i]))
             begin = i + 1
 
-    def _take(self, one: Looks) -> None:
-        """Let the rank and σ of one look count among those so far."""
-        singular = singular_values(self._scaled(one.t, one.q, one.v)[0][0])
-        tolerance = min(max(10 * float(one.off[0]), self.system.rank_tolerance), SINGULAR)
+    def _stronger(self, weakest: np.ndarray) -> list[int]:
+        """The looks whose smallest pivot is well above all before it, one after the other."""
+        found, least, begin = list[int](), STRONGER * self._strongest, 0
+        while np.any(weakest[begin:] > least):
+            begin += int(np.argmax(weakest[begin:] > least)) + 1
+            found.append(begin - 1)
+            least = STRONGER * float(weakest[begin - 1])
+        return found
+
+    def _singular_values(self, at: Looks, which: list[int]) -> dict[int, np.ndarray]:
+        """The singular values of B at some looks, by their numbers."""
+        if not which:
+            return {}
+        return dict(zip(which, singular_values(self._scaled(*(x[which] for x in at[:3]))[0]), strict=True))
+
+    def _take(self, singular: np.ndarray, off: float) -> None:
+        """Let the rank and σ of one look count: its singular values (m) and its violation."""
+        tolerance = min(max(10 * off, self.system.rank_tolerance), SINGULAR)
         rank = int(rank_of(singular, tolerance))
         if rank > self.rank:
             self.rank, self.usual = rank, 0.0
@@ -330,9 +362,8 @@ class PathWatch:
 
     def looks(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> Looks:
         """Those of some states that are finite, and whose rows are."""
-        pivots, rates = self.system.constraint_pivots(q, t=t), self._rates(t, q)
-        phi, units = self.system.constraint_residuals(q, v, t=t).positions, np.array(self.scales.units)
-        off = np.max((abs(phi) / units[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
+        pivots, (phi, rates) = self.system.constraint_pivots(q, t=t), self._positions_and_rates(t, q)
+        off = np.max((abs(phi) / np.array(self.scales.units)[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
         finite = [np.isfinite(x) for x in (v, pivots, rates)]
         if not all(yes.all() for yes in finite):
             good = np.all([yes.reshape(len(t), -1).all(axis=1) for yes in finite], axis=0)
@@ -341,11 +372,15 @@ class PathWatch:
 
     def _rates(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
         """(n, k, PROBES)  of `Looks.rates`."""
-        rates = [self.system.constraint_residuals(q, z, t=t).rates for z in self._probes]
-        found = np.stack(rates, axis=2)
+        return self._positions_and_rates(t, q)[1]
+
+    def _positions_and_rates(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """φ (n, m) of the rows that have positions, and `Looks.rates`."""
+        residuals = [self.system.constraint_residuals(q, z, t=t) for z in self._probes]
+        found = np.stack([rates for _, rates in residuals], axis=2)
         if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
             self._sizes = self._natural(t[:1], q[:1])
-        return found / np.where(self._sizes > 0, self._sizes, 1.0)[:, None]
+        return residuals[0].positions, found / np.where(self._sizes > 0, self._sizes, 1.0)[:, None]
 
     def _natural(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
         """(k)  The lengths of A's rows, in the units of the probes, over those of B's, at one state."""
@@ -392,24 +427,30 @@ class PathWatch:
             chosen[-2:] = False
         return np.flatnonzero(chosen).tolist()
 
-    def _examine(self, at: Looks, ratio: np.ndarray, i: int) -> None:
-        """Locate the lowest pivot around a look, and keep it where its position is singular."""
-        best = self._located(at, np.max(np.maximum(at.pivots, self._largest), axis=0), i)
-        if best is None:
-            return
-        U, singular, _ = decomposed_rows(self._scaled(*best)[0][0])
-        part = float(singular[self.rank - 1]) / max(self.usual, TINY)
-        limit = float(np.max(_limit(at.off[max(i - 1, 0) : i + 2])))
-        if part > limit:
-            return
-        time = float(best[0][0])
-        before = self.found[-1].time if self.found else -np.inf
-        apart = np.min(ratio, axis=1)[(at.t > before) & (at.t < time)]
-        if before > at.t[0] and not np.any(apart > SUSPECT):
-            return  # the same passage
-        u = self._lost(U, singular, limit * self.usual)
-        kind = "straight" if self._is_straight(at, best, u) else "open"
-        self._keep(SingularPosition(time, part, self._taking_part(u), kind))
+    def _examine(self, at: Looks, ratio: np.ndarray, largest: np.ndarray, which: list[int]) -> None:
+        """Locate the lowest pivots around some looks, and keep those whose positions are singular.
+
+        ratio    (n, k)  pivots in parts of their largest so far
+        largest  (k)  of each pivot up to the last look
+        """
+        located = {} if self._is_settled else self._located(at, largest, which)
+        lowest = np.min(ratio, axis=1) if located else ratio
+        for i, best in located.items():
+            if self._is_settled:
+                return
+            U, singular = left_decomposed_rows(self._scaled(*best)[0][0])
+            part = float(singular[self.rank - 1]) / max(self.usual, TINY)
+            limit = float(np.max(_limit(at.off[max(i - 1, 0) : i + 2])))
+            if part > limit:
+                continue
+            time = float(best[0][0])
+            before = self.found[-1].time if self.found else -np.inf
+            apart = lowest[(at.t > before) & (at.t < time)]
+            if before > at.t[0] and not np.any(apart > SUSPECT):
+                continue  # the same passage
+            u = self._lost(U, singular, limit * self.usual)
+            kind = "straight" if self._is_straight(at, best, u) else "open"
+            self._keep(SingularPosition(time, part, self._taking_part(u), kind))
 
     def _keep(self, position: SingularPosition) -> None:
         self.count += 1
@@ -426,34 +467,42 @@ class PathWatch:
     def _named(self, chosen: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, yes in zip(self.system.constraint_names, chosen, strict=True) if yes)
 
-    def _located(self, at: Looks, largest: np.ndarray, i: int) -> States | None:
-        """The state with the lowest pivot between the neighbours of a look; None where it is far from zero.
+    def _located(self, at: Looks, largest: np.ndarray, which: list[int]) -> dict[int, States]:
+        """The states with the lowest pivot between the neighbours of some looks, by their numbers; none where it is far
+        from zero.
 
         largest  (k)  of each pivot so far
         """
-        alive = largest > 0
+        if not which:
+            return {}
+        i, alive, path, parts = np.array(which), largest > 0, self._between(at), np.linspace(0.0, 1.0, INNER)
 
         def lowest(pivots: np.ndarray) -> np.ndarray:
             return np.min(pivots[:, alive] / largest[alive], axis=1)
 
-        best, least = (at.t[i : i + 1], at.q[i : i + 1], at.v[i : i + 1]), float(lowest(at.pivots[i : i + 1])[0])
-        around = slice(max(i - 1, 0), min(i + 1, len(at.t) - 1) + 1)
-        path, (low, high) = self._between(at.part(around)), at.t[around][[0, -1]].tolist()
+        best, least, near = at.t[i], lowest(at.pivots[i]), np.ones(len(i), dtype=bool)
+        low, high, going = at.t[np.maximum(i - 1, 0)], at.t[np.minimum(i + 1, len(at.t) - 1)], np.arange(len(i))
         for _ in range(ROUNDS):
-            t = np.linspace(low, high, INNER)
-            q = path.positions(t)
-            values = lowest(self.system.constraint_pivots(q, t=t))
-            if not np.all(np.isfinite(values)):
+            t = low[going, None] + (high - low)[going, None] * parts
+            values = lowest(self.system.constraint_pivots(path.positions(t.ravel()), t=t.ravel())).reshape(t.shape)
+            finite = np.all(np.isfinite(values), axis=1)
+            going, t, values = going[finite], t[finite], values[finite]
+            if not len(going):
                 break
-            k = int(np.argmin(values))
-            if values[k] < least:
-                time = t[k : k + 1]
-                best, least = (time, q[k : k + 1], path.velocities(time)), float(values[k])
-            sides = max(k - 1, 0), min(k + 1, INNER - 1)
-            low, high = (float(t[j]) for j in sides)
-            if values[k] > 3 * (max(values[j] for j in sides) - values[k]) + SUSPECT:
-                return None
-        return best
+            k, each = np.argmin(values, axis=1), np.arange(len(going))
+            sides = [(each, np.maximum(k - 1, 0)), (each, np.minimum(k + 1, INNER - 1))]
+            lower = values[each, k] < least[going]
+            best[going[lower]], least[going[lower]] = t[each, k][lower], values[each, k][lower]
+            low[going], high[going] = (t[side] for side in sides)
+            above = np.maximum(*(values[side] for side in sides)) - values[each, k]
+            near[going] = values[each, k] <= 3 * above + SUSPECT
+            going = going[near[going]]
+            if not len(going):
+                break
+        q, v = path.positions(best), path.velocities(best)
+        there = best == at.t[i]
+        q[there], v[there] = at.q[i[there]], at.v[i[there]]
+        return {j: (best[n : n + 1], q[n : n + 1], v[n : n + 1]) for n, j in enumerate(which) if near[n]}
 
     def _lost(self, U: np.ndarray, singular: np.ndarray, small: float) -> np.ndarray:
         """(k, m)  The left null vectors of rows that become dependent, from the singular vectors of a state."""
@@ -491,7 +540,7 @@ class PathWatch:
         at = self.looks(t, q, v)
         if not self.rank or not len(at.t):
             return None
-        found = [decomposed_rows(B)[:2] for B in self._scaled(at.t, at.q, at.v)[0]]
+        found = [left_decomposed_rows(B) for B in self._scaled(at.t, at.q, at.v)[0]]
         sigma = np.array([singular[self.rank - 1] for _, singular in found])
         i = int(np.argmin(sigma))
         if sigma[i] > SUSPECT / 2 * self.usual:

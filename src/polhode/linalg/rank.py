@@ -23,8 +23,12 @@ def metric_factor(M: np.ndarray, A: np.ndarray | None = None, sizes: np.ndarray 
 
 @small_by_one_thread
 def scaled_rows(A: np.ndarray, K: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """B = D⁻¹A K⁻ᵀ (..., k, n)"""
-    return np.swapaxes(np.linalg.solve(K, np.swapaxes(A, -1, -2)), -1, -2) / sizes[:, None]
+    """B = D⁻¹A K⁻ᵀ (..., k, n); rows of zeros, often many, cost nothing."""
+    B = np.zeros_like(A)
+    present = np.any(A != 0, axis=(*range(A.ndim - 2), -1))
+    rows = np.linalg.solve(K, np.swapaxes(A[..., present, :], -1, -2))
+    B[..., present, :] = np.swapaxes(rows, -1, -2) / sizes[present, None]
+    return B
 
 
 @small_by_one_thread
@@ -40,9 +44,24 @@ def decomposed_rows(B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @small_by_one_thread
+def left_decomposed_rows(B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """U (k, m) and singular values (m) of B (k, n), m = min(k, n); rows of zeros cost nothing."""
+    k, present = len(B), np.any(B != 0, axis=1)
+    U, singular = np.zeros((k, min(B.shape))), np.zeros(min(B.shape))
+    few, values, _ = np.linalg.svd(B[present], full_matrices=False)
+    U[present, : len(values)], singular[: len(values)] = few, values
+    for i, row in zip(range(len(values), len(singular)), np.flatnonzero(~present), strict=False):
+        U[row, i] = 1.0
+    return U, singular
+
+
+@small_by_one_thread
 def singular_values(B: np.ndarray) -> np.ndarray:
-    """(..., min(k, n))  of B (..., k, n)"""
-    return np.linalg.svd(B, compute_uv=False)
+    """(..., min(k, n))  of B (..., k, n); rows of zeros, often many, cost nothing."""
+    found = np.zeros((*B.shape[:-2], min(B.shape[-2:])))
+    values = np.linalg.svd(B[..., np.any(B != 0, axis=(*range(B.ndim - 2), -1)), :], compute_uv=False)
+    found[..., : values.shape[-1]] = values
+    return found
 
 
 @small_by_one_thread

@@ -673,16 +673,22 @@ class CompiledRun:
             samples = None if self.spec.fixed else np.empty((len(table) - 1, size))
             self._run_in_python(table, settings, extra, samples)
             return samples
-        others = [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)]
-        chained(self._kernel, table, others)
+        self.advance(table, settings, level)
         if self.has_motions:
             return self.samples_of(self.motions(table, settings[1], level), table, settings[0])
-        return None if self.spec.fixed else self._samples(table[1:], *others[:2], *extra)
+        target, tolerance = (np.asarray(x, dtype=float, order="C") for x in settings[:2])
+        return None if self.spec.fixed else self._samples(table[1:], target, tolerance, *extra)
 
-    def advance(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> None:
-        """Fill table[1:] as `run` does, without samples: those of many rows are found together."""
-        extra = [level] if self.spec.held else []
-        chained(self._kernel, table, [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)])
+    def advance(
+        self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None, limit: int | None = None
+    ) -> None:
+        """Fill table[1:] as `run` does, without samples: those of many rows are found together.
+
+        limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
+        """
+        most = [] if self.spec.fixed else [limit or step_state.at_once(self.model.nv)]
+        given = (*settings, *most, *([level] if self.spec.held else []))
+        chained(self._kernel, table, [np.asarray(x, dtype=float, order="C") for x in given])
 
     @cached_property
     def has_motions(self) -> bool:
@@ -719,15 +725,12 @@ class CompiledRun:
             found[:good] = self._samples_kernel(rows[:good], target if target.ndim == 0 else target[:good], *more)[0]
         return found
 
-    def samples_of(
-        self, motions: StepMotions, table: np.ndarray, target: Any, reached: int | None = None
-    ) -> np.ndarray:
+    def samples_of(self, motions: StepMotions, table: np.ndarray, target: Any) -> np.ndarray:
         """q, v and work at the targets of table[1:], whose motions are known; NaN from one on that an event or a fault
-        ended, or that was not reached."""
+        ended."""
         rows, size = table[1:], self.model.nq + self.model.nv + len(self.spec.work)
-        good, n = len(rows) if reached is None else reached, len(rows)
-        status = self.field(rows[:good], "status")
-        if good and status[-1] != step_state.GOING:
+        good, n, status = len(rows), len(rows), self.field(rows, "status")
+        if n and status[-1] != step_state.GOING:
             good = int(np.argmax(status != step_state.GOING))
         found = motions.at(np.arange(1, good + 1), np.broadcast_to(target, n)[:good])
         return found if good == n else np.concatenate([found, np.full((n - good, size), np.nan)])
@@ -739,7 +742,8 @@ class CompiledRun:
         advance, sampled = self._advance(*held), None if samples is None else self._state_at(*held)
         for i in range(len(table) - 1):
             now = [x if np.ndim(x) == 0 else x[i] for x in settings]
-            given = [int(now[0]), *map(float, now[1:])] if self.spec.fixed else list(map(float, now))
+            most = step_state.at_once(self.model.nv)
+            given = [int(now[0]), *map(float, now[1:])] if self.spec.fixed else [*map(float, now), most]
             try:
                 found = advance(Vec(table[i].tolist()), *given)
                 state = sampled(found, *given[:2]) if sampled else None
@@ -757,11 +761,8 @@ class CompiledRun:
 
     def _advance(self, level: Vec | None = None) -> Callable[..., Vec]:
         """The next step state as a function of (packed, settings) on generic scalars."""
-        if self.spec.fixed:
-            return partial(step_state.advance_fixed, self.setup(level), self.like)
-        return partial(
-            step_state.controlled_steps, self.setup(level), self.like, limit=step_state.at_once(self.model.nv)
-        )
+        advance = step_state.advance_fixed if self.spec.fixed else step_state.controlled_steps
+        return partial(advance, self.setup(level), self.like)
 
     def _state_at(self, level: Vec | None = None) -> Callable[..., Vec]:
         """A sample as a function of (packed, target, tolerance) on generic scalars."""
@@ -836,7 +837,7 @@ class CompiledRun:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest")
+        names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest", "limit")
         return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
 
     def _step_kernel(

@@ -5,7 +5,6 @@ then little more than its projection. Where its error estimate is too large, sam
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +48,24 @@ class StepMotions:
         new = np.empty(len(rows), dtype=bool)
         new[:1], new[1:] = True, begins[1:] != begins[:-1]
         self._firsts, self._step = np.flatnonzero(new), np.cumsum(new) - 1
+        self._is_known = np.zeros(len(self._firsts), dtype=bool)
 
-    @cached_property
-    def _motions(self) -> np.ndarray:
-        return self._within.motions(self.rows[self._firsts])
+    def _motions_of(self, steps: np.ndarray) -> np.ndarray:
+        """The polynomials of all steps, of which some (m,) are asked for: those that were not before are found."""
+        new = np.zeros(len(self._firsts), dtype=bool)
+        new[steps] = True
+        new &= ~self._is_known
+        if np.any(new):
+            found = self._within.motions(self.rows[self._firsts[new]])
+            if not np.any(self._is_known):
+                self._motions = np.empty((len(new), found.shape[1]))
+            self._motions[new] = found
+            self._is_known |= new
+        return self._motions
+
+    def of(self, times: np.ndarray) -> np.ndarray:
+        """(m,)  The rows, of steps one after the other, in whose last steps times lie."""
+        return np.minimum(np.searchsorted(self.ends, times), len(self.ends) - 1)
 
     def at(self, which: np.ndarray, times: np.ndarray) -> np.ndarray:
         """(m, size)  The states at times within the last steps of some rows."""
@@ -61,13 +74,14 @@ class StepMotions:
         if not len(inside):
             return found
         rows, times = which[inside], times[inside]
-        good = self._motions[:, -1] <= LARGEST
         steps = self._step[rows]
-        fine = np.flatnonzero(good[steps])
+        motions = self._motions_of(steps)
+        good = motions[steps, -1] <= LARGEST
+        fine = np.flatnonzero(good)
         for i in range(0, len(fine), AT_ONCE):
             few = fine[i : i + AT_ONCE]
-            found[inside[few]] = self._within.states(self._motions[steps[few]], times[few])
+            found[inside[few]] = self._within.states(motions[steps[few]], times[few])
         if len(fine) < len(steps):
-            others = np.flatnonzero(~good[steps])
+            others = np.flatnonzero(~good)
             found[inside[others]] = self._within.shorter(self.rows[rows[others]], times[others])
         return found

@@ -273,10 +273,17 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
 
 
 def advance_adaptive(
-    setup: Setup, like: AdaptiveStepState, packed: Vec, target: Scalar, tolerance: Scalar, *more: Scalar, limit: int
+    setup: Setup,
+    like: AdaptiveStepState,
+    packed: Vec,
+    target: Scalar,
+    tolerance: Scalar,
+    end: Scalar,
+    longest: Scalar,
+    limit: int,
 ) -> tuple[Vec, Vec]:
-    """`controlled_steps`, and `state_at` its target; more: its end and its longest step."""
-    found = controlled_steps(setup, like, packed, target, tolerance, *more, limit=limit)
+    """`controlled_steps`, and `state_at` its target."""
+    found = controlled_steps(setup, like, packed, target, tolerance, end, longest, limit)
     return found, state_at(setup, like, found, target, tolerance)
 
 
@@ -288,8 +295,7 @@ def controlled_steps(
     tolerance: Scalar,
     end: Scalar,
     longest: Scalar,
-    *,
-    limit: int = LIMIT,
+    limit: Any = LIMIT,
 ) -> Vec:
     """The step state at a time or, by the last step, beyond it; or at an event or a fault before it.
 

@@ -1,7 +1,8 @@
 """Blocks of step states of a run under constraints, looked at for singular positions on the way.
 
 The rows of a block are step states at samples. Where the machine turns far from one to the next, or its velocity
-changes much, that part is run again with more rows: the steps are the same, since rows do not change them.
+changes much, there are looks between them: at the ends of steps and within them, where the motion within steps is
+known; else that part is run again with more rows: the steps are the same, since rows do not change them.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.check.singular_positions import PathWatch, read, text_of
+from polhode.scalar import lengths
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.run_records import Ending, Position
 from polhode.simulation.step_motions import StepMotions
+from polhode.simulation.step_rows import followed_steps
 
 FAR = 0.5
 """Radians, or lengths of the machine, between two looks, at most: cubics are then off by FAR⁴/384, about 1e-4."""
@@ -25,7 +28,11 @@ SWIFT, STILL = 0.5, 1e-3
 """The change of the velocity between two looks, in parts of it, at most, where they are STILL radians apart."""
 
 FINER, LEVELS = 32, 2
-"""Looks within an interval where the velocity changes too much, and how often an interval is refined."""
+"""Looks within an interval where the velocity changes too much and nothing is known between, and how often an interval
+is refined."""
+
+DEPTH = 6
+"""How often an interval is divided where the motion within steps is known: into 4 parts or more each time."""
 
 ALLOWED = (4, 2)
 """Looks between rows that each row and each step allow, beside those of `PathWatch.left`, at most. Near a singular
@@ -33,6 +40,9 @@ position samples within a step may be far off, and would ask for looks without e
 
 MOST_PARTS = 10**6
 """Looks within one interval, at most."""
+
+TINY = 1e-300
+"""In the place of 0 in a quotient."""
 
 AT_ONCE, MOST_AT_ONCE = 16, 64
 """Rows that are computed between two looks at whether steps became too many: at first, and while steps are few."""
@@ -64,11 +74,28 @@ def _joined(parts: Sequence[States]) -> States:
 
 
 class WatchedBlock(NamedTuple):
-    """Step states, filled; of controlled steps the samples of table[1:], and the motion within them where known."""
+    """Step states, filled; of controlled steps the samples of table[1:], and the motion within steps where known."""
 
     table: np.ndarray
     samples: np.ndarray | None
-    motions: StepMotions | None = None
+    steps: StepMotions | None = None
+    reached: int = 0
+    """Samples that were, where the motion within steps is known."""
+
+
+class OpenLooks(NamedTuple):
+    """Looks, and whether each interval that begins at one may be divided."""
+
+    at: States
+    is_open: np.ndarray
+
+    def with_more(self, more: States, divided: np.ndarray) -> "OpenLooks":
+        """These and others between them; open are those intervals that were divided, by the number of their first."""
+        whole, is_open = _joined([self.at, more]), np.ones(len(self.at.t) + len(more.t), dtype=bool)
+        is_open[: len(self.at.t)] = False
+        is_open[divided] = True
+        order = np.argsort(whole.t, kind="stable")
+        return OpenLooks(States(*(array[order] for array in whole)), is_open[order])
 
 
 class WatchedPath:
@@ -100,7 +127,10 @@ class WatchedPath:
         first = self._first(block.table, settings)
         if first is not self._last:
             self.path.restart()
-        looks = self._looks(first, block, settings, level, LEVELS)
+        if block.steps:
+            looks = self._looks_at_steps(first, block, settings)
+        else:
+            looks = self._looks(first, block, settings, level, LEVELS)
         self.path.see(*looks)
         if self.seen:
             self.seen(looks)
@@ -126,14 +156,12 @@ class WatchedPath:
         """Fill the table some rows at a time, up to one that is handed back before its time."""
         compiled, n, found, i, count = self.compiled, len(table) - 1, list[np.ndarray](), 0, AT_ONCE
         settings = [np.asarray(x, dtype=float) for x in settings]
+        if compiled.has_motions:
+            return self._filled_by_steps(table, settings, level)
         while i < n:
             part = table[i : i + count + 1]
             given = [x[i : i + count] if x.ndim else x for x in settings]
-            states = None
-            if compiled.has_motions:
-                compiled.advance(part, given, level)
-            else:
-                states = compiled.run(part, given, level)
+            states = compiled.run(part, given, level)
             if states is not None:
                 found.append(states)
             if not compiled.spec.fixed and compiled.field(part[-1], "t") < (
@@ -142,20 +170,23 @@ class WatchedPath:
                 table[i + len(part) :] = part[-1]
                 if states is not None:
                     found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
-                n = i + len(part) - 1
                 break
             few = compiled.field(part[-1], "accepted") - compiled.field(part[0], "accepted") <= count
             i, count = i + count, min(2 * count, MOST_AT_ONCE) if few else AT_ONCE
-        if compiled.has_motions:
-            return self._with_motions(table, settings, level, n)
         return WatchedBlock(table, np.concatenate(found) if found else None)
 
-    def _with_motions(
-        self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None, n: int | None = None
-    ) -> "WatchedBlock":
-        """A block of controlled steps with the motion within them, and the samples of its first n rows."""
-        motions = self.compiled.motions(table, settings[1], level)
-        return WatchedBlock(table, self.compiled.samples_of(motions, table, settings[0], n), motions)
+    def _filled_by_steps(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "WatchedBlock":
+        """Fill the table, and keep the motion within all steps on the way."""
+        compiled, targets = self.compiled, np.broadcast_to(settings[0], len(table) - 1)
+        rows = followed_steps(compiled, table, settings, level)
+        steps = compiled.motions(rows, settings[1], level)
+        late = np.flatnonzero(
+            (compiled.field(table[1:], "t") < targets) | (compiled.field(table[1:], "status") != step_state.GOING)
+        )
+        good = int(late[0]) if len(late) else len(targets)
+        samples = steps.at(steps.of(targets[:good]), targets[:good])
+        missing = np.full((len(targets) - good, samples.shape[1]), np.nan)
+        return WatchedBlock(table, np.concatenate([samples, missing]) if len(missing) else samples, steps, good)
 
     def restore(self, position: Position, ending: Ending) -> None:
         """Go on from the records of a run that is resumed."""
@@ -211,21 +242,97 @@ class WatchedPath:
         q, v = (self.compiled.field(table, name).copy() for name in ("q", "v"))
         return States(self._times(table, settings), q, v)
 
+    def _looks_at_steps(self, first: States, block: WatchedBlock, settings: Sequence[Any]) -> States:
+        """The looks from the first on, close enough to each other; the motion within all steps is known."""
+        (table, samples, steps, n), model = block, self.compiled.model
+        assert steps
+        assert samples is not None
+        targets = np.broadcast_to(settings[0], len(samples))[:n]
+        found = [first, States(targets, samples[:n, : model.nq], samples[:n, model.nq : model.nq + model.nv])]
+        if n < len(samples) and self.compiled.field(table[-1], "status") == step_state.GOING:  # handed back
+            found.append(self._states(table[-1:], settings))
+        at = _joined(found)
+        new = np.diff(at.t, prepend=-np.inf) > 0
+        at = at if np.all(new) else States(*(array[new] for array in at))
+        ends = np.diff(np.searchsorted(steps.ends, at.t))
+        allowed = ALLOWED[0] + ALLOWED[1] * ends
+        before = self.path.left, self.path.unseen
+        looks = self._divided(at, steps)
+        if self.path.unseen == before[1]:
+            self.path.left += int(np.sum(allowed))
+            return looks
+        self.path.left, self.path.unseen = before  # too few are left: one interval after the other
+        looks_of = [at.part(slice(1))]
+        for j in range(len(ends)):
+            self.path.left += int(allowed[j])
+            looks_of.append(self._divided(at.part(slice(j, j + 2)), steps).part(slice(1, None)))
+        return _joined(looks_of)
+
+    def _divided(self, at: States, steps: StepMotions) -> States:
+        """Looks, and those between them that they need: at the ends of steps, then within steps."""
+        looks = self._with_ends(OpenLooks(at, np.ones(len(at.t), dtype=bool)), steps)
+        for most in (0.5, *[1.0] * (DEPTH - 1)):  # what is divided is divided into halves of what would do
+            wide, parts = self._wide(looks, steps, most)
+            if not len(wide):
+                break
+            looks = self._with_inner(looks, steps, wide, parts)
+        return looks.at
+
+    def _wide(self, looks: OpenLooks, steps: StepMotions, most: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Which open intervals are to be divided, being longer than so much of what would do; into how many parts."""
+        at, which = looks.at, np.flatnonzero(looks.is_open[:-1])
+        if len(which) < len(at.t) - 1:
+            both = np.column_stack([which, which + 1]).ravel()
+            at = States(*(array[both] for array in at))
+        parts = self._measure(at, np.diff(np.searchsorted(steps.ends, at.t)))
+        parts = parts if at is looks.at else parts[::2]
+        wide = parts > most
+        return which[wide], np.ceil(2 * np.minimum(parts[wide], MOST_PARTS)).astype(int)
+
+    def _with_ends(self, looks: OpenLooks, steps: StepMotions) -> OpenLooks:
+        """Looks, with ends of steps within intervals that are to be divided: as many as their parts are, about."""
+        wide, _ = self._wide(looks, steps)
+        if not len(wide):
+            return OpenLooks(looks.at, np.zeros_like(looks.is_open))
+        ends = States(steps.ends, *(self.compiled.field(steps.rows, name) for name in ("q", "v")))
+        parts = self._measure(ends, np.ones(len(ends.t) - 1))
+        divided, chosen = list[int](), [np.zeros(0, dtype=int)]
+        low, high = np.searchsorted(ends.t, looks.at.t, "right"), np.searchsorted(ends.t, looks.at.t)
+        for j in wide.tolist():
+            inner = np.arange(max(low[j], 1), high[j + 1])
+            inner = inner[np.diff(np.floor(np.cumsum(4 * parts[inner - 1])), prepend=0.0) > 0]
+            if not len(inner) or self._may_look(len(inner) + 1):
+                divided.append(j)
+                chosen.append(inner)
+        which = np.concatenate(chosen)
+        return looks.with_more(States(*(array[which] for array in ends)), np.array(divided, dtype=int))
+
+    def _with_inner(self, looks: OpenLooks, steps: StepMotions, wide: np.ndarray, parts: np.ndarray) -> OpenLooks:
+        """Looks, with others within wide intervals, divided into so many parts."""
+        t, may = looks.at.t, np.array([self._may_look(n) for n in parts.tolist()])
+        wide, parts = wide[may], parts[may]
+        first, which = np.cumsum(parts - 1) - (parts - 1), np.repeat(np.arange(len(wide)), parts - 1)
+        part = (np.arange(len(which)) - first[which] + 1) / parts[which]
+        times = t[wide][which] + part * (t[wide + 1] - t[wide])[which]
+        states, nq, n = steps.at(steps.of(times), times), self.compiled.model.nq, self.compiled.model.nv
+        return looks.with_more(States(times, states[:, :nq], states[:, nq : nq + n]), wide)
+
     def _looks(
         self, first: States, block: WatchedBlock, settings: Sequence[Any], level: np.ndarray | None, levels: int
     ) -> States:
-        """The looks from the first on, close enough to each other."""
-        compiled, nq, (table, samples, motions) = self.compiled, self.compiled.model.nq, block
+        """The looks from the first on, close enough to each other; parts of the run are run again for them."""
+        compiled, nq, (table, samples, *_) = self.compiled, self.compiled.model.nq, block
         going = compiled.field(table[1:], "status") == step_state.GOING
         if samples is None:
             rows = self._states(table[1:], settings)
+            n = int(np.argmin(going)) if not np.all(going) else len(going)
         else:
-            targets = np.array(np.broadcast_to(settings[0], len(samples)))
-            rows, going = (
-                States(targets, samples[:, :nq], samples[:, nq : nq + self.compiled.model.nv]),
-                going & (compiled.field(table[1:], "t") >= targets),
-            )
-        n = int(np.argmin(going)) if not np.all(going) else len(going)
+            times, targets = compiled.field(table[1:], "t"), np.array(np.broadcast_to(settings[0], len(samples)))
+            rows, there = States(targets, samples[:, :nq], samples[:, nq : nq + compiled.model.nv]), times >= targets
+            n = int(np.argmin(going & there)) if not np.all(going & there) else len(going)
+            if n < len(going) and going[n]:  # handed back
+                rows = _joined([rows.part(slice(n)), self._states(table[n + 1 : n + 2], settings)])
+                n += 1
         at = _joined([first, rows.part(slice(n))])
         steps = np.diff(compiled.field(table[: n + 1], "accepted"))
         parts = self._parts(at, steps) if levels else np.ones(n)
@@ -240,10 +347,7 @@ class WatchedPath:
             found.append(at.part(slice(begin, j + 1)))
             low, high = (0.0, steps[j]) if samples is None else at.t[j : j + 2]
             ends, here = np.linspace(low, high, count + 1), at.part(slice(j, j + 1))
-            if motions and compiled.field(table[j + 1], "t0") <= compiled.field(table[j], "t"):
-                more = self._looks_within(here, motions, j, ends[1:], levels - 1)
-            else:
-                more = self._looks_between(here, table[j], settings, j, ends, level, levels - 1)
+            more = self._looks_between(here, table[j], settings, j, ends, level, levels - 1)
             found.append(more.part(slice(1, None)))
             begin = j + 2
         if levels == LEVELS:
@@ -276,32 +380,23 @@ class WatchedPath:
         finer = [np.diff(np.round(ends)) if compiled.spec.fixed else ends[1:], *others]
         inner = np.empty((len(ends), compiled.width))
         inner[0] = row
-        if compiled.has_motions:
-            compiled.advance(inner, finer, level)
-            return self._looks(first, self._with_motions(inner, finer, level), finer, level, levels)
         return self._looks(first, WatchedBlock(inner, compiled.run(inner, finer, level)), finer, level, levels)
-
-    def _looks_within(self, first: States, motions: StepMotions, j: int, times: np.ndarray, levels: int) -> States:
-        """Looks within an interval whose motion is known: it lies in the last steps of two rows, j and the next."""
-        nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
-        states = motions.at(j + (times > motions.ends[j]), times)
-        at = _joined([first, States(times, states[:, :nq], states[:, nq:n])])
-        parts = self._parts(at, np.zeros(len(times))) if levels else np.ones(len(times))
-        found, begin = list[States](), 0
-        for i in np.flatnonzero(parts > 1).tolist():
-            if self._may_look(int(parts[i])):
-                finer = np.linspace(at.t[i], at.t[i + 1], int(parts[i]) + 1)[1:]
-                more = self._looks_within(at.part(slice(i, i + 1)), motions, j, finer, levels - 1)
-                found += [at.part(slice(begin, i + 1)), more.part(slice(1, None))]
-                begin = i + 2
-        return _joined([*found, at.part(slice(begin, None))]) if found else at
 
     def _parts(self, at: States, steps: np.ndarray) -> np.ndarray:
         """Into how many parts the intervals between looks are to be divided."""
-        rate, size = self.path.pace(at.v), np.linalg.norm(at.v, axis=1)
-        turn = np.maximum(rate[1:], rate[:-1]) * np.diff(at.t)
+        turn, change = self._changes(at)
         parts = np.maximum(turn / FAR, steps / STEPS)
-        change = np.linalg.norm(np.diff(at.v, axis=0), axis=1)
-        swift = (turn > STILL) & (change > SWIFT * np.maximum(size[1:], size[:-1]))
-        parts = np.maximum(parts, np.where(swift, FINER, 0))
+        parts = np.maximum(parts, np.where((turn > STILL) & (change > SWIFT), FINER, 0))
         return np.where(parts > 1, np.ceil(2 * np.minimum(parts, MOST_PARTS)), 1)
+
+    def _measure(self, at: States, steps: np.ndarray) -> np.ndarray:
+        """Intervals between looks in parts of what two looks may be apart."""
+        turn, change = self._changes(at)
+        return np.maximum(np.maximum(turn / FAR, steps / STEPS), np.where(turn > STILL, change / SWIFT, 0.0))
+
+    def _changes(self, at: States) -> tuple[np.ndarray, np.ndarray]:
+        """How far the machine turns between looks, radians or lengths; the change of its velocity, in parts of it."""
+        rate, size = self.path.pace(at.v), lengths(at.v)
+        change = lengths(at.v[1:] - at.v[:-1])
+        turn = np.maximum(rate[1:], rate[:-1]) * np.diff(at.t)
+        return turn, change / np.maximum(np.maximum(size[1:], size[:-1]), TINY)

@@ -1,0 +1,86 @@
+"""Rows of the steps of a run under control of its error, one for each accepted step: where it is between samples, too.
+
+Samples do not change steps, so the step states at samples are among these rows, and the motion within each is known.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.simulation import step_state
+from polhode.simulation.compiled_run import CompiledRun
+
+AT_ONCE, MOST_AT_ONCE = 16, 256
+"""Steps that compiled code tries in one call: the fewest that are worth one, and the most between checks for Ctrl-C."""
+
+MOST_BYTES = 2**25
+"""Of rows, after which they are handed back before their time."""
+
+
+def followed_steps(
+    compiled: CompiledRun, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None
+) -> np.ndarray:
+    """Fill table[1:] as `CompiledRun.advance` does; all rows on the way, the first of the table before them.
+
+    The last row may be one that was handed back, or that an event or a fault ended.
+    """
+    targets, ends = (np.broadcast_to(settings[i], len(table) - 1) for i in (0, 2))
+    tried = _Tried(compiled, table[0], targets)
+    lasts = np.flatnonzero(np.append(ends[1:] != ends[:-1], True))
+    for target, end in zip(targets[lasts].tolist(), ends[lasts].tolist(), strict=True):
+        given = [target, settings[1], end, settings[3]]
+        while (count := tried.next(target)) > 0:
+            compiled.advance(tried.room(count), given, level, limit=1)
+    rows = tried.accepted()
+    there = np.searchsorted(compiled.field(rows, "t"), targets)
+    rows.take(there, axis=0, out=table[1:], mode="clip")
+    return rows
+
+
+class _Tried:
+    """Rows after each step that was tried, one after the other; the steps are counted from one target to the next."""
+
+    def __init__(self, compiled: CompiledRun, first: np.ndarray, targets: np.ndarray) -> None:
+        self.compiled, self.targets = compiled, targets
+        self.rows, self.n = np.empty((1 + MOST_AT_ONCE, compiled.width)), 1
+        """Rows, of which the first n are filled; those that no step was tried for are copies of the last."""
+        self.rows[0] = first
+        self.begin = 0
+        """The row at which the last target was passed."""
+        self.most = max(MOST_BYTES // (8 * compiled.width), MOST_AT_ONCE)
+
+    def next(self, target: float) -> int:
+        """Steps to try in the next call; 0 where the target is reached, or the last row is to be handed back."""
+        compiled, now = self.compiled, self.rows[self.n - 1]
+        self.n = 1 + int(
+            sum(compiled.field(now, x) - compiled.field(self.rows[0], x) for x in ("accepted", "rejected"))
+        )
+        left = target - float(compiled.field(now, "t"))
+        if not left > 0 or compiled.field(now, "status") != step_state.GOING:
+            return 0
+        many = step_state.at_once(compiled.model.nv)
+        if self.n - 1 - self.begin > many - MOST_AT_ONCE:
+            passed = np.searchsorted(self.targets, compiled.field(self.rows[self.begin : self.n], "t"), "right")
+            self.begin += int(np.searchsorted(passed, passed[-1]))
+        wanted = max(left / float(compiled.field(now, "h")) + 1, AT_ONCE)
+        return int(min(wanted, MOST_AT_ONCE, many - (self.n - 1 - self.begin), self.most - self.n))
+
+    def room(self, count: int) -> np.ndarray:
+        """The last row, and room for so many more, which will be filled."""
+        if self.n + count > len(self.rows):
+            more = np.empty((2 * len(self.rows) + count, self.rows.shape[1]))
+            more[: self.n] = self.rows[: self.n]
+            self.rows = more
+        part = self.rows[self.n - 1 : self.n + count]
+        self.n += count
+        return part
+
+    def accepted(self) -> np.ndarray:
+        """The rows after accepted steps, from the first on; and the last one, where that is not one of them."""
+        rows = self.rows[: self.n]
+        done = self.compiled.field(rows, "accepted")
+        kept = np.append(True, done[1:] > done[:-1])
+        if np.any(rows[-1] != rows[int(np.flatnonzero(kept)[-1])]):
+            kept[-1] = True
+        return rows[kept]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from polhode.bench.quantities import OTHERS, QUANTITIES
 from polhode.bench.report import report_from_json, report_json
 from polhode.bench.speed import run_bench, work
 from polhode.bench.tables import print_report, report_markdown
-from polhode.bench.timing import Contestant, race
+from polhode.bench.timing import LONG, Contestant, race
 from polhode.kernel.backends.llvm import compile as llvm_compile
 from polhode.kernel.lru_cache import LruCache
 from polhode.simulation import step_state
@@ -280,6 +281,18 @@ def test_contestants_take_turns():
     pair = [Contestant(who, who, f"order.append('{who}'); sleep(2e-3)", _slow(order)) for who in "ab"]
     race(pair, 0.0)
     assert "".join(order).endswith("ab" * 10)
+
+
+def test_a_first_call_that_compiles_is_not_timed():
+    calls = []
+
+    def first_is_long():
+        calls.append(len(calls))
+        if len(calls) == 1:
+            time.sleep(2 * LONG)
+
+    race([Contestant("a", "a", "call()", {"call": first_is_long})], 0.0, fewest=1)
+    assert len(calls) > 100  # one call would not fill a sample
 
 
 def _slow(order):

@@ -76,9 +76,13 @@ def race(
 ) -> list[Timing]:
     """Time all contestants in turn, one sample each, again and again until the seconds are over.
 
+    Each runs once before, untimed: a call that compiles would pass for a long one, one of which fills a sample.
+
     fewest  turns that each gets at least
     """
     timers = [timeit.Timer(c.text, timer=clock, globals=c.names) for c in contestants]
+    for timer in timers:
+        timer.timeit(1)
     counts = [_calls(timeit.Timer(c.text, globals=c.names)) for c in contestants]
     samples: list[list[float]] = [[] for _ in timers]
     collecting = gc.isenabled()

@@ -62,17 +62,27 @@ def shifted(x: Articulated, d: Vec) -> Articulated:
 
 def release(x: Articulated, motions: Sequence[Twist], armature: Vec) -> tuple[Articulated, Released]:
     """The articulated inertia behind a joint, free along its unit motions."""
+    joint = response(x, motions, armature)
+    free = yielded(x, joint)
+    if len(motions) == 1:
+        free = _without(free, motions[0], joint.U[0], armature[0] * joint.Dinv[0][0])
+    return free, joint
+
+
+def response(x: Articulated, motions: Sequence[Twist], armature: Vec) -> Released:
+    """How a joint on an articulated body answers to forces."""
     U = [(x.A @ m.linear + x.B @ m.angular, x.B.T @ m.linear + x.C @ m.angular) for m in motions]
     D = Vec([Vec([dot(m.linear, Uf) + dot(m.angular, Un) for Uf, Un in U]) for m in motions]) + diagonal(armature)
-    Dinv = small_inverse(D)
+    return Released(motions, U, small_inverse(D))
+
+
+def yielded(x: Articulated, joint: Released) -> Articulated:
+    """I − U D⁻¹ Uᵀ, all about one point: what a joint that yields leaves of an articulated inertia."""
     A, B, C = x
-    for j, (Uf, Un) in enumerate(U):
-        Wf, Wn = _combined(U, Dinv[j])
+    for j, (Uf, Un) in enumerate(joint.U):
+        Wf, Wn = _combined(joint.U, joint.Dinv[j])
         A, B, C = A - outer(Uf, Wf), B - outer(Uf, Wn), C - outer(Un, Wn)
-    free = Articulated(symmetric(A), B, symmetric(C))
-    if len(motions) == 1:
-        free = _without(free, motions[0], U[0], armature[0] * Dinv[0][0])
-    return free, Released(motions, U, Dinv)
+    return Articulated(symmetric(A), B, symmetric(C))
 
 
 def small_inverse(D: Vec) -> Vec:

@@ -8,13 +8,20 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import ONE_AXIS, random_model, random_q
+from polhode.bench.machines import machine, random_states
 from polhode.dynamics import forward
 from polhode.dynamics.large_trees import loops, one_velocity_loops
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree, regrouped
+from polhode.scalar import Vec
 
-TREES = {"chain": (["revolute"] * 9, True), "hinges": (["revolute"] * 9, False), "all": (ONE_AXIS * 3, False)}
+TREES = {
+    "chain": (["revolute"] * 9, True),
+    "chain of all": (ONE_AXIS * 3, True),
+    "hinges": (["revolute"] * 9, False),
+    "all": (ONE_AXIS * 3, False),
+}
 
 
 def kernel(function, tree):
@@ -33,6 +40,16 @@ def test_loops_give_the_accelerations_of_articulated_bodies(kinds, chain, reduce
     (found,) = in_loops(*given)
     np.testing.assert_array_equal(found[0], in_loops(*(x[0] for x in given))[0])  # states in lanes, or elements of one
     assert_close(found, written_out(*given)[0], 100)
+
+
+def test_accelerations_of_a_long_chain_are_those_of_longer_numbers():
+    model = machine("chain-100")
+    tree, states = make_tree(model), [rows[0] for rows in random_states(model, 1)]
+    found, exact = (
+        np.array(one_velocity_loops.forward_dynamics(tree, *(Vec([kind(x) for x in rows]) for rows in states)))
+        for kind in (float, np.longdouble)
+    )
+    assert np.max(abs(found - exact)) < 1e-13 * np.max(abs(exact))
 
 
 def test_a_joint_of_several_velocities_is_left_to_others():

@@ -35,6 +35,11 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
     return Vec(r.results())
 
 
+def _is_zero(part: Vec) -> bool:
+    """Whether a part of a unit motion is zero for all elements of a kind."""
+    return all(isinstance(x, float) and x == 0.0 for x in part)
+
+
 class _OneVelocityPasses:
     """The arrays of one routine, and the passes over them."""
 
@@ -45,14 +50,19 @@ class _OneVelocityPasses:
         self.Q, self.V, self.T = r.given("q", q), r.given("v", v), r.given("tau", tau)
         self.vd = r.output("vd", self.n, unset=True)
         self.at, self.R = self._columns("at", Placement(identity(3), ORIGIN)), self._columns("R", identity(3))
+        self.along, self.about = (self._columns(name, ORIGIN) for name in ("along", "about"))
         self.d, self.v, self.a = (self._columns(x, y) for x, y in (("d", ORIGIN), ("v", AT_REST), ("a", AT_REST)))
         self.body, self.force = self._columns("body", (ORIGIN, SYMMETRIC)), self._columns("force", NO_FORCE)
-        self.articulated = self._columns("articulated", (SYMMETRIC, identity(3), SYMMETRIC), unset=self.chain)
-        self.handed = self._columns("handed", NO_FORCE, unset=self.chain)
-        self.joint, self.gain = self._columns("joint", (NO_FORCE, 0.0, 0.0)), self._columns("gain", (NO_FORCE, 0.0))
+        self.articulated = self._sums("articulated", (SYMMETRIC, identity(3), SYMMETRIC))
+        self.handed = self._sums("handed", NO_FORCE)
+        self.gain = self._columns("gain", (ORIGIN, ORIGIN, 0.0))
 
-    def _columns(self, name: str, like: Any, *, unset: bool = True) -> Columns:
-        return Columns(self.r, f"{name}_of", self.n + 1, like, unset=unset)
+    def _columns(self, name: str, like: Any) -> Columns:
+        return Columns(self.r, f"{name}_of", self.n + 1, like)
+
+    def _sums(self, name: str, like: Any) -> Columns:
+        """What elements hand to their parents: in a chain one record, from each to the next."""
+        return Columns(self.r, f"{name}_of", 1 if self.chain else self.n + 1, like, unset=self.chain)
 
     def _each(self, order: Iterator[Any]) -> Iterator[tuple[Any, Element]]:
         for i in order:
@@ -68,9 +78,19 @@ class _OneVelocityPasses:
         return memory[i] if self.in_order else self.rows.of_v(memory, i)[0]
 
     def _motion(self, i: Any, e: Element) -> Twist:
-        """The unit motion of an element."""
-        (unit,), R = unit_twists(e, Vec()), self.R.get(i + 1)
-        return Twist(R @ unit.linear, R @ unit.angular)
+        """The unit motion of an element, as `_put_motion` kept it."""
+        (unit,) = unit_twists(e, Vec())
+        parts = zip((self.along, self.about), unit, strict=True)
+        return Twist(*(part if _is_zero(part) else columns.get(i + 1) for columns, part in parts))
+
+    def _put_motion(self, i: Any, e: Element, R: Vec) -> Twist:
+        """The unit motion of an element whose axes are R, kept for the passes that follow."""
+        (unit,) = unit_twists(e, Vec())
+        S = Twist(R @ unit.linear, R @ unit.angular)
+        for columns, part, turned_part in zip((self.along, self.about), unit, S, strict=True):
+            if not _is_zero(part):
+                columns.put(i + 1, turned_part)
+        return S
 
     def outward(self) -> None:
         """Root to leaves: where elements are, how they move at v̇ = 0 without gravity, what their bodies need."""
@@ -85,8 +105,9 @@ class _OneVelocityPasses:
             at, R, up = self.at.get(i + 1), self.R.get(self._up(i)), self._up(i)
             t = self.moored.get(i + 1)
             d = t * (R @ at.r)
-            self.R.put(i + 1, R @ at.R)
-            S, value = self._motion(i, e), self._own(self.V, i)
+            R = R @ at.R
+            self.R.put(i + 1, R)
+            S, value = self._put_motion(i, e, R), self._own(self.V, i)
             own = Twist(value * S.linear, value * S.angular)
             v = plus(moved_to(self.v.get(up), d), own)
             v = Twist(t * v.linear, v.angular)
@@ -99,22 +120,29 @@ class _OneVelocityPasses:
             self.force.put(i + 1, needed(body, self.v.get(i + 1), self.a.get(i + 1)))
 
     def inward(self) -> None:
-        """Leaves to root: articulated inertias, and the force that each joint has left."""
+        """Leaves to root: articulated inertias, and the force that each joint has left.
+
+        X (I − U D⁻¹ Uᵀ) Xᵀ = X I Xᵀ − X U D⁻¹ (X U)ᵀ,  X: to the parent's origin, which does not wait for D⁻¹
+        """
         if self.chain:
-            self.articulated.clear(self.n)
-            self.handed.clear(self.n)
+            self.articulated.clear(0)
+            self.handed.clear(0)
         for i, e in self._each(self.r.range(0, self.n, down=True)):
             s, up, d = i + 1, self._up(i), self.d.get(i + 1)
-            (A, B, C), (h, J) = self.articulated.get(s), self.body.get(s)
+            mine, theirs = (0, 0) if self.chain else (s, up)
+            (A, B, C), (h, J) = self.articulated.get(mine), self.body.get(s)
             alone = forward.Articulated(e.inertia.mass * identity(3), -skew(h), whole(J))
             x = forward.joined(forward.Articulated(whole(A), B, whole(C)), alone)
-            x, joint = forward.release(x, [self._motion(i, e)], e.armature)
-            (f, n), (F, N) = self.force.get(s), self.handed.get(s)
-            u, (f, n) = forward.left_over(joint, Vec([self._own(self.T, i)]), f + F, n + N)
-            self.joint.put(s, (joint.U[0], joint.Dinv[0][0], u[0]))
-            A, B, C = forward.shifted(x, d)
-            self._add(self.articulated, up, (half(A), B, half(C)))
-            self._add(self.handed, up, (f, n + cross(d, f)))
+            joint = forward.response(x, [self._motion(i, e)], e.armature)
+            (f, n), (F, N) = self.force.get(s), self.handed.get(mine)
+            f, n = f + F, n + N
+            (S,), ((Uf, Un),), ((Dinv,),) = joint
+            u = self._own(self.T, i) - dot(S.linear, f) - dot(S.angular, n)
+            Un, value = Un + cross(d, Uf), Dinv * u
+            self.gain.put(s, (Dinv * Uf, Dinv * Un, value))
+            A, B, C = forward.yielded(forward.shifted(x, d), joint._replace(U=[(Uf, Un)]))
+            self._add(self.articulated, theirs, (half(A), B, half(C)))
+            self._add(self.handed, theirs, (f + value * Uf, n + cross(d, f) + value * Un))
 
     def _add(self, columns: Columns, slot: Any, record: tuple[Vec, ...]) -> None:
         """Add to a slot, which in a chain nobody else adds to."""
@@ -125,14 +153,11 @@ class _OneVelocityPasses:
     def accelerate(self, ground: Vec) -> None:
         """Root to leaves: the accelerations that this leaves, and gravity.
 
-        v̇ = D⁻¹(u − Uᵀa),  a: the parent's acceleration, seen from the element
+        v̇ = D⁻¹(u − Uᵀa),  a: the parent's acceleration, U: about its origin
         """
-        for s in self.r.together(1, self.n + 1):
-            (Uf, Un), Dinv, u = self.joint.get(s)
-            self.gain.put(s, ((Dinv * Uf, Dinv * (Un + cross(self.d.get(s), Uf))), Dinv * u))
         self.a.put(0, Twist(ground, ORIGIN))
         for i, e in self._each(self.r.range(self.n)):
-            up, ((f, n), value) = self.a.get(self._up(i)), self.gain.get(i + 1)
+            up, (f, n, value) = self.a.get(self._up(i)), self.gain.get(i + 1)
             own = value - (dot(f, up.linear) + dot(n, up.angular))
             S = self._motion(i, e)
             self.a.put(i + 1, plus(moved_to(up, self.d.get(i + 1)), Twist(own * S.linear, own * S.angular)))

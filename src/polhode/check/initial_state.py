@@ -13,6 +13,7 @@ from polhode.constrain.constrained_dynamics import Projected
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, TOLERANCE, constraint_policy_of
 from polhode.dynamics.fundamental import solve
 from polhode.errors import InputError, did_you_mean, message
+from polhode.kernel.ahead import made_ahead
 from polhode.model import Model, check_model
 from polhode.model.per_model_cache import once_each
 from polhode.result.labels import dof_names
@@ -155,7 +156,13 @@ def _known_check(model: Model) -> Callable[[bytes, bytes, float], None]:
 
 def _check_constrained_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: float) -> None:
     system = shared_system(model, replace(DEFAULT_POLICY, rank_tolerance=rank_tolerance))
-    _check_rows("simulate", system, q, v, 0.0)
+    asked = (
+        lambda: system.constraint_rows(q, v, t=0.0),
+        lambda: system.forward_dynamics(q, v, np.zeros(system.nv), t=0.0),
+        lambda: system.mass_matrix(q),
+    )
+    with made_ahead(*asked):
+        _check_rows("simulate", system, q, v, 0.0)
     left = residuals(system, q, v)
     name, worst = _worst(left)
     most = allowed(system) * left[name][1]

@@ -14,8 +14,11 @@ _left: list[threading.Event] = []
 """For each call that nobody waits for, what is set when it ends."""
 
 
-def interruptible(call: Callable[[], Result]) -> Result:
-    """The result of a call that spends its time outside Python, with its lock released; Ctrl-C does not wait for it."""
+def interruptible(call: Callable[[], Result], meanwhile: Callable[[], bool] = lambda: False) -> Result:
+    """The result of a call that spends its time outside Python, with its lock released; Ctrl-C does not wait for it.
+
+    meanwhile  what the main thread does again and again while it waits, until it returns False
+    """
     if threading.current_thread() is not threading.main_thread():
         return call()
     results: list[Result] = []
@@ -33,6 +36,8 @@ def interruptible(call: Callable[[], Result]) -> Result:
 
     threading.Thread(target=work, name="polhode", daemon=True).start()
     try:
+        while not ended.is_set() and meanwhile():
+            pass
         ended.wait()
     except BaseException:
         _left.append(ended)

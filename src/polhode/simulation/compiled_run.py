@@ -840,6 +840,15 @@ class CompiledRun:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest", "limit")
         return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
 
+    def kernels(self) -> list[Callable[[], Any]]:
+        """What asks for the kernels that steps under way take for certain, one each."""
+        if self.in_python:
+            return []
+        of_steps = ["_kernel"] if self.spec.fixed else ["_first_kernel", "_kernel"]
+        of_motions = ["_motion_kernel", "_within_kernel"] if self.has_motions else []
+        of_samples = [] if self.spec.fixed or self.has_motions else ["_samples_kernel"]
+        return [partial(getattr, self, name) for name in (*of_steps, *of_motions, *of_samples)]
+
     def _step_kernel(
         self,
         names: Sequence[str],

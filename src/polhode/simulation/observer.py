@@ -68,7 +68,7 @@ class Observer:
         if not model.nv:  # nothing moves: all samples are one
             seen = self.on_scalars(self.tree, Vec(), Vec())
             return {name: np.tile(np.array(x, dtype=float), (len(q), *[1] * np.ndim(x))) for name, x in seen.items()}
-        found, n = self._kernel(np.ascontiguousarray(q), np.ascontiguousarray(v)), len(q)
+        found, n = self.kernel(np.ascontiguousarray(q), np.ascontiguousarray(v)), len(q)
         return {
             name: x if x.shape == (n, *shape) else np.broadcast_to(x, (n, *shape))
             for x, (name, shape) in zip(found, self._outputs, strict=True)
@@ -77,12 +77,13 @@ class Observer:
     @cached_property
     def _outputs(self) -> list[tuple[str, tuple[int, ...]]]:
         """The name and the shape of each variable that the kernel gives."""
-        shapes = [tuple(shape) for shape in self._kernel.facts["outputs"]]
+        shapes = [tuple(shape) for shape in self.kernel.facts["outputs"]]
         names = [*OBSERVED, "section_force", "strain_energy"] if len(shapes) > len(OBSERVED) else OBSERVED
         return list(zip(names, shapes, strict=True))
 
     @cached_property
-    def _kernel(self) -> Any:
+    def kernel(self) -> Any:
+        """The variables of batches of samples, compiled."""
         model, text = self.model, identity_text(self.model)
         shapes = {"q": (model.nq,), "v": (model.nv,)}
         if text and model.number_inputs:

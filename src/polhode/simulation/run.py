@@ -16,6 +16,7 @@ from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message, warn_caller
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
+from polhode.kernel.ahead import made_ahead
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, good_up_to, grade
@@ -97,8 +98,16 @@ class Run:
 
     def follow(self, progress: Progress | None = None) -> None:
         """Run to the end."""
-        for _ in self.blocks(progress):
-            pass
+        with made_ahead(*self._kernels()):
+            for _ in self.blocks(progress):
+                pass
+
+    def _kernels(self) -> list[Callable[[], Any]]:
+        """What asks for the kernels that a run to its end takes for certain, one each; none of user functions."""
+        if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
+            return []
+        observed = [lambda: self._observer.kernel] if self.model.nv else []
+        return [*self.stepper.compiled.kernels(), *observed]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""

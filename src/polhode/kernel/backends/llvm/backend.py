@@ -38,7 +38,7 @@ class LlvmBackend(Backend):
         self.batches: dict[tuple[str, ...], SinglesFirst] = {}  # of runs: quantities for several states
         self.hoisted: dict[tuple[str, ...], HoistedKernel] = {}
         self._graphs: LruCache[Graph] = LruCache(TRACED)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # kernels are made ahead while one is made
 
     array = staticmethod(real_array)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import CompileError, escaped
+from polhode.kernel.ahead import begun, make_next
 from polhode.kernel.backends.llvm.builtin_text import entry_text
 from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
 from polhode.kernel.backends.llvm.module import Modules, SharedModule, header, modules
@@ -213,9 +214,10 @@ def batch_kernel_for(
         return found
 
     known = bool(single) or bool(full and is_there(_full_name(name, ALONE)))
-    if not known and _operations(traced()) <= FEW:
-        return in_lanes()
-    return _singles.get(full, new) if full else new()
+    with begun(f"{full} in lanes" if full else ""):
+        if not known and _operations(traced()) <= FEW:
+            return in_lanes()
+        return _singles.get(full, new) if full else new()
 
 
 def _operations(graph: Graph) -> int:
@@ -250,7 +252,7 @@ def _loaded_or_compiled(
                 return _linked(full, entry, scheduled, optimised)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
-    with collection_paused():
+    with collection_paused(), begun(full):
         entry = _compiled(scheduled(), way, optimised, short)
     if full:
         save(full, entry)
@@ -335,7 +337,7 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
 
     try:
         with stage("LLVM"):
-            return interruptible(made)
+            return interruptible(made, make_next)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
 

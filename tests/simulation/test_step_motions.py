@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.simulation import run_loop, step_motions, step_rows
-from polhode.simulation.step_motions import LARGEST, StepMotions, WithinSteps
+from polhode.simulation import run_loop
+from polhode.simulation.within_steps import step_motions, step_rows
+from polhode.simulation.within_steps.step_motions import LARGEST, StepMotions, WithinSteps
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9])

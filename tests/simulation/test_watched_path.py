@@ -9,10 +9,11 @@ from scipy.integrate import quad
 import polhode as ph
 from polhode.check import singular_positions
 from polhode.result.verdict import Grade
-from polhode.simulation import step_rows, step_state, watched_path
+from polhode.simulation import step_state
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.within_steps import step_rows, watched_path
 
 R, G = 0.3, 9.81
 

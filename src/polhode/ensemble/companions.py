@@ -20,7 +20,7 @@ from polhode.simulation.batch.batch_records import BatchSamples
 from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import FACTOR
 from polhode.simulation.extinguished import TINY, UNRESOLVED, Modes, Sample
-from polhode.simulation.watched_path import FAR, STILL
+from polhode.simulation.within_steps.watched_path import FAR, STILL
 
 SHARE = 0.01
 """The share of runs that are accompanied, unless a study says otherwise."""

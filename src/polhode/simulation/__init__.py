@@ -13,7 +13,7 @@ The flow of one run, `ph.simulate(model, …)`:
     driven_model.py    a model under its inputs (inputs.py): force law, constrained dynamics
     compiled_run.py    the steps as one kernel, traced from machine.py and integrate/
     step_state.py      the state between steps on generic scalars, and how it advances
-    step_motions.py    the motion within steps, for samples between them
+    within_steps/      the motion within steps: samples between them, looks for singular positions
     events/            where in a step an event lies; events of force elements
     observer.py        poses, energies, momenta at samples
 

@@ -45,8 +45,8 @@ from polhode.simulation.events.element_events import (
 )
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
-from polhode.simulation.step_motions import StepMotions, WithinSteps
 from polhode.simulation.switching import Switching, smooth_switching
+from polhode.simulation.within_steps.step_motions import StepMotions, WithinSteps
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
 from polhode.system.catalogue import dynamics
 from polhode.system.constrained_model import number_inputs

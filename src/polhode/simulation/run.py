@@ -37,7 +37,7 @@ from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
-from polhode.simulation.watched_path import States
+from polhode.simulation.within_steps.watched_path import States
 from polhode.system.identity import identity_text
 
 if TYPE_CHECKING:

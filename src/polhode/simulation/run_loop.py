@@ -29,7 +29,7 @@ from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario, prepared
 from polhode.simulation.step_times.segments import JoinedSegments
-from polhode.simulation.watched_path import WatchedPath
+from polhode.simulation.within_steps.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
 """Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""

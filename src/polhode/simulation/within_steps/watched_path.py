@@ -15,8 +15,8 @@ from polhode.scalar import lengths
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.run_records import Ending, Position
-from polhode.simulation.step_motions import StepMotions
-from polhode.simulation.step_rows import followed_steps
+from polhode.simulation.within_steps.step_motions import StepMotions
+from polhode.simulation.within_steps.step_rows import followed_steps
 
 FAR = 0.5
 """Radians, or lengths of the machine, between two looks, at most: cubics are then off by FAR⁴/384, about 1e-4."""

@@ -1,0 +1,1 @@
+"""The motion within steps: polynomials between samples, rows of steps, looks for singular positions."""

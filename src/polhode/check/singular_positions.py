@@ -66,7 +66,7 @@ KEPT = 4
 """Looks that are kept for those that follow: two on either side of a lowest one."""
 
 LOOKS = 2000
-"""Looks between samples that every path may take; `simulation.within_steps.watched_path` allows more as samples and steps come."""
+"""Looks between samples that every path may take; `watched_path` allows more as samples and steps come."""
 
 SINGLE = 8
 """Numbers at the head of a state."""

@@ -116,7 +116,8 @@ class WatchedPath:
         with np.errstate(all="ignore"):  # of states beyond all bounds
             looks = self._looked(block, settings, level) if self.in_full else None
         t, status = self._times(table, settings), self.compiled.field(table, "status")
-        if states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0]):  # handed back
+        is_handed_back = states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0])
+        if is_handed_back and not self.path.degenerate:  # the first degenerate state is the one to be told
             self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
         if self.path.degenerate:
             self._end(table, settings, looks)

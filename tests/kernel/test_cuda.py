@@ -225,6 +225,22 @@ def test_routines_of_small_kernels_are_inlined_and_those_of_large_ones_called(mo
     assert ".entry empty(" in ptx(source)
 
 
+def powers(x, passes):
+    """x₀ times x₁, again and again in a loop."""
+    with Recorder("powers") as r:
+        given, out = r.input("x", 2), r.output("out", 1)
+        out[0] = given[0] + 1.0
+        for _ in r.range(passes):
+            out[0] = out[0] * given[1]
+    return r.call(list(x))[0]
+
+
+def test_loops_that_a_compiler_may_unroll_count_several_times():
+    graph = trace(lambda x: powers(x, 5), x=(2,))
+    call, before = 1, 1
+    assert cuda._inlined(graph, {}) == call + before + cuda.UNROLLED
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", names())
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
@@ -232,6 +248,6 @@ def test_nvidias_compiler_takes_the_step_of_every_bundled_model(name):
     model = ph.load(name)
     path, value = next(iter(model.numbers().items()))
     runner = ph.StudyRunner(study(model, {path: ph.Grid([value])}, duration=0.01, step=1e-3, method="rk4"))
-    source = cuda_source(fused(runner.batch.graph("advance")).anonymous(), "advance")
+    source = cuda_source(fused(runner.batch.compact.graph("advance")).anonymous(), "advance")
     assert "[0] = {" not in source
     assert ".entry advance(" in ptx(source)

@@ -7,12 +7,16 @@ import polhode as ph
 from close import assert_close
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
+from polhode.kernel.routine import routines
 from polhode.linalg import constrained as ways
 from polhode.linalg.constrained import ConstrainedProblem, admissible, constrained, constrained_each
 from polhode.linalg.sparse import order_of
-from polhode.scalar import Vec
+from polhode.scalar import SharedFunction, Vec
 
 TOLERANCE = 1e-10
+
+N, K = 24, 10
+"""Unknowns and conditions: so many that zeros pay."""
 
 
 def band(n, k, rng, width=2):
@@ -79,7 +83,7 @@ def way(request, monkeypatch):
 @pytest.mark.parametrize("dependent", [0, 2])
 def test_every_way_is_the_fundamental_equation(way, seed, dependent):
     rng = np.random.default_rng(seed)
-    n, k = 9, 5
+    n, k = N, K
     M, A = band(n, k, rng)
     f, c = rng.normal(size=n), rng.normal(size=n)
     for i in range(dependent):  # rows that others imply, though no zero shows it
@@ -91,6 +95,7 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
         return constrained(ConstrainedProblem(M, A, sizes.tolist(), TOLERANCE), f, b)
 
     graph, given = on_symbols(solved, M, A, f, b)
+    assert ("unless_valid" in {r.name for r in routines(graph)}) == (ways.SPARSE > 0)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
     for found in (evaluate(graph, **given), build(graph, 1)(*given.values())):
         a, multipliers, rank, rows, missing = found
@@ -103,11 +108,11 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
 
 def test_several_right_sides_share_the_factors(way):
     rng = np.random.default_rng(6)
-    M, A = band(9, 5, rng)
+    M, A = band(N, K, rng)
     A[4] = A[1] - 2 * A[2]
-    sides = [(rng.normal(size=9), A @ rng.normal(size=9)) for _ in range(3)]
+    sides = [(rng.normal(size=N), A @ rng.normal(size=N)) for _ in range(3)]
     fs, bs = (np.array(x) for x in zip(*sides, strict=True))
-    sizes = [1.0] * 5
+    sizes = [1.0] * K
 
     def solved(M, A, fs, bs):
         found = constrained_each(ConstrainedProblem(M, A, sizes, TOLERANCE), list(zip(fs, bs, strict=True)))
@@ -122,15 +127,15 @@ def test_several_right_sides_share_the_factors(way):
 
 
 def test_what_contradicts_is_missed(way):
-    M, A = band(8, 4, np.random.default_rng(3))
+    M, A = band(N, K, np.random.default_rng(3))
     A[3] = 2 * A[0]
-    f, b = np.zeros(8), np.array([1.0, 0.0, 0.0, 5.0])
-    sizes = [1.0] * 4
+    f, b = np.zeros(N), np.array([1.0, 0.0, 0.0, 5.0, *[0.0] * (K - 4)])
+    sizes = [1.0] * K
     graph, given = on_symbols(
         lambda M, A, f, b: constrained(ConstrainedProblem(M, A, sizes, TOLERANCE), f, b), M, A, f, b
     )
     a, _, rank, rows, missing = evaluate(graph, **given)
-    assert rank == 3
+    assert rank == K - 1
     (left_out,) = np.flatnonzero(rows)
     assert_close(missing[left_out], (b - A @ a)[left_out])
     assert abs(missing[left_out]) in (pytest.approx(3.0), pytest.approx(1.5))
@@ -138,10 +143,10 @@ def test_what_contradicts_is_missed(way):
 
 def test_what_a_projection_leaves_changes_no_condition(way):
     rng = np.random.default_rng(4)
-    M, A = band(9, 4, rng)
+    M, A = band(N, K, rng)
     A[3] = A[0] - A[1] if way else A[3]
-    x = rng.normal(size=(2, 9))
-    sizes = [1.0] * 4
+    x = rng.normal(size=(2, N))
+    sizes = [1.0] * K
 
     def parts(M, A, x):
         return tuple(admissible(ConstrainedProblem(M, A, sizes, TOLERANCE), [Vec(x[0]), Vec(x[1])]))
@@ -151,7 +156,38 @@ def test_what_a_projection_leaves_changes_no_condition(way):
     A_M = np.linalg.solve(M, A.T)
     expected = x - (A_M @ np.linalg.pinv(A @ A_M) @ A @ x.T).T
     assert_close(found, expected, 100)
-    assert_close(A @ found.T, np.zeros((4, 2)), 100)
+    assert_close(A @ found.T, np.zeros((K, 2)), 100)
+
+
+@pytest.mark.parametrize("dependent", [0, 2])
+def test_problems_that_share_a_routine_have_it_written_once(monkeypatch, dependent):
+    """Also where rows depend on each other, and the routine takes its longer way."""
+    monkeypatch.setattr(ways, "SPARSE", 10**9)
+    monkeypatch.setattr(ways, "UNROLLED", 0)
+    rng, known = np.random.default_rng(5), {}
+    n, k = N, K
+    M, A = band(n, k, rng)
+    for i in range(dependent):
+        A[k - 1 - i] = A[i] * (2 + i)
+    f, x, b, sizes = rng.normal(size=n), rng.normal(size=n), A @ rng.normal(size=n), np.linalg.norm(A, axis=1).tolist()
+
+    def routine(function, zeros):
+        return known.setdefault(zeros, SharedFunction("constrained", function))
+
+    def both(M, A, f, b, x):
+        problem = ConstrainedProblem(M, A, sizes, TOLERANCE, routine)
+        return (*constrained(problem, f, b)[:3], admissible(problem, [x])[0])
+
+    graph, given = on_symbols(both, M, A, f, b, x)
+    assert [r.name for r in routines(graph)].count("constrained") == len(known) == 1
+    expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
+    A_M = np.linalg.solve(M, A.T)
+    for found in (evaluate(graph, **given), build(graph, 1)(*given.values())):
+        a, multipliers, rank, along = found
+        assert_close(a, expected.acceleration, 100)
+        assert_close(multipliers @ A, expected.force, 100)
+        assert rank == k - dependent
+        assert_close(along, x - A_M @ np.linalg.pinv(A @ A_M) @ A @ x, 100)
 
 
 def windows(count):

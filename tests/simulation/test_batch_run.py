@@ -6,6 +6,7 @@ import pytest
 import polhode as ph
 from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
+from polhode.kernel.routine import routines
 from polhode.kernel.work_threads import in_threads
 from polhode.simulation import step_state
 from polhode.simulation.batch.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
@@ -224,3 +225,25 @@ def test_the_beginning_of_runs_that_is_all_of_them_ends_where_they_do(duration, 
     whole = equal_steps(duration, step, 1)
     assert whole.beginning(1e9).end == whole.end
     assert whole.beginning(1).end == step
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_runs_in_less_code_are_the_same_within_rounding(fixed):
+    model = ph.load("n-four-bar-5")
+    name = next(iter(model.numbers()))
+    lanes = lanes_of(model, "rk4" if fixed else "dop853", fixed, numbers=(name,))
+    timing = equal_steps(0.05, 1e-3, 10) if fixed else controlled_steps([0.0, 0.02, 0.05], 1e-8)
+    given = (
+        np.array([model.start.q] * 3),
+        np.array([model.start.v] * 3),
+        model.numbers()[name] * np.array([[1], [2], [3]]),
+    )
+    expected, found = lanes.run(*given, timing), lanes.compact.run(*given, timing)
+    for ours, other in zip(found[:2], expected[:2], strict=True):
+        assert np.allclose(ours, other, rtol=0, atol=1e-11)
+    solves = [r.name for r in routines(lanes.compact.graph("advance")) if r.name.startswith(("constrained", "adm"))]
+    assert solves == [
+        "constrained11x10",
+        "constrained",
+    ]  # the longer way, where rows depend on each other, and the usual
+    assert lanes.compact.key("advance") != lanes.key("advance")

@@ -271,7 +271,7 @@ class ConstrainedDynamics:
         """A function that all kernels of the model share; more: what it depends on besides its arguments."""
         assert self.recorded
         policy = self.policy
-        key = name, policy.engine, policy.rank_tolerance, policy.baumgarte, *more
+        key = name, policy.engine, policy.rank_tolerance, policy.baumgarte, policy.compact, *more
         return self.recorded.routines.setdefault(key, SharedFunction(name, function))
 
     def forward_slopes(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
@@ -499,7 +499,7 @@ class ConstrainedDynamics:
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         if self._by_sweeps(tree, len(kept)):
             return admissible_by_sweeps(_sweeps(tree, q), A, vectors, sizes, tolerance)
-        return admissible(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
+        return admissible(self._problem(tree, q, kept, A, tolerance), vectors)
 
     def pivots(self, x: Arguments) -> Vec:
         """(k)  What each row has left after elimination, in its order and relative to natural sizes; 0: dependent."""
@@ -511,7 +511,7 @@ class ConstrainedDynamics:
         elif self._by_sweeps(x.tree, len(kept)):
             found = pivots_by_sweeps(_sweeps(x.tree, x.q), A, sizes, tolerance)
         else:
-            found = pivots(ConstrainedProblem(self._metric(x.tree, x.q, A, sizes), A, sizes, tolerance))
+            found = pivots(self._problem(x.tree, x.q, kept, A, tolerance))
         return Vec([*found, *[0.0] * (len(rows.A) - len(kept))])
 
     def tolerance(self, phi: Vec) -> Scalar:
@@ -556,10 +556,28 @@ class ConstrainedDynamics:
             K = _sweeps(tree, q)
             found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
-            found = constrained_each(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
+            found = constrained_each(self._problem(tree, q, kept, A, tolerance), fewer)
         if self.scales.singular_mass:
             found = [_with_multipliers_of_mass(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
         return [self._spread(x, kept, len(rows)) for x in found]
+
+    def _problem(self, tree: Tree, q: Vec, kept: list[int], A: Vec, tolerance: Scalar) -> ConstrainedProblem:
+        """The problem of some rows; compact: the solutions of all problems of the same rows are one routine."""
+        sizes = [self.scales.sizes[i] for i in kept]
+        metric = self._metric(tree, q, A, sizes)
+        if not self.policy.compact:
+            return ConstrainedProblem(metric, A, sizes, tolerance)
+        routines = self.recorded.routines if self.recorded and tree is self.recorded.tree else self._own_routines
+
+        def routine(function: Callable[..., Vec], zeros: tuple[int, ...]) -> SharedFunction:
+            return routines.setdefault(("constrained", *kept, *zeros), SharedFunction("constrained", function))
+
+        return ConstrainedProblem(metric, A, sizes, tolerance, routine)
+
+    @cached_property
+    def _own_routines(self) -> dict[tuple, SharedFunction]:
+        """Those of trees other than the model's own, whose numbers may be symbols of a trace."""
+        return {}
 
     def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
         """M, or M + AᵀWA where M alone is singular."""

@@ -7,6 +7,7 @@ batches from one queue, each when it has done its last.
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import LifoQueue
 from typing import Any
@@ -66,12 +67,25 @@ class GpuBatchRun:
     def kernel(self, part: str) -> CudaKernel:
         """One function of a run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
-            key = self.batch.key(part)
+            key = self.batch.compact.key(part)
             self._kernels.setdefault(part, RECENT.get(key, partial(self._made, part)) if key else self._made(part))
         return self._kernels[part]
 
+    def _compile(self) -> None:
+        """Compile the kernels of a run side by side: each while the next is traced."""
+        batch = self.batch
+        asked = {"first": True, "advance": True, "again": batch.has_memory, "observed": bool(batch.outputs)}
+        missing = [part for part, needed in asked.items() if needed and part not in self._kernels]
+        with ThreadPoolExecutor(max(len(missing), 1)) as others:
+            for done in [others.submit(self._compiled, self.kernel(part)) for part in missing]:
+                done.result()
+
+    def _compiled(self, kernel: CudaKernel) -> None:
+        with self.xp.cuda.Device(self.number):
+            kernel.compiled(self.real)
+
     def _made(self, part: str) -> CudaKernel:
-        return CudaKernel(fused(self.batch.graph(part)), part, fast=False)
+        return CudaKernel(fused(self.batch.compact.graph(part)), part, fast=False)
 
     def most_runs(self, timing: SampleTimes) -> int:
         """How many runs fit into the device's memory at a time."""
@@ -85,6 +99,8 @@ class GpuBatchRun:
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """As `BatchRun.run`; one caller at a time has the device, others prepare and write meanwhile."""
         found = self.batch.empty(len(q), timing, fill=False)
+        if len(q):
+            self._compile()
         most = self.most_runs(timing)
         with self._one, self.xp.cuda.Device(self.number):
             for first in range(0, len(q), most):

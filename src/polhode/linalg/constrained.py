@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, put_remainders, remainders, shortest
-from polhode.linalg.sparse import SparseFactors, order_of
+from polhode.linalg.sparse import EliminationOrder, SparseFactors, order_of
 from polhode.linalg.triangular import backward, factor, forward
-from polhode.scalar import Loops, Vec, dot, loops_for, spans, sqrt, unless_valid
+from polhode.scalar import Loops, Vec, dot, is_zero, loops_for, spans, sqrt, unless_valid
 
 UNROLLED = 60
 """Numbers in A up to which a problem of symbols is written out; beyond, compile time, which grows with the cube of the
@@ -35,6 +35,10 @@ class ConstrainedSolution(NamedTuple):
     residual: Vec
 
 
+SharedRoutine = Callable[[Callable[..., Vec], tuple[int, ...]], Callable[..., Vec]]
+"""A function of vectors, and the numbers that tell it from others → the same as a routine that is shared."""
+
+
 class ConstrainedProblem(NamedTuple):
     """A metric M > 0 (n×n), conditions A (k×n), their natural sizes as rows of A K⁻ᵀ, M = K Kᵀ, and a
     rank tolerance: remainder of a row after elimination, relative to its size; at and below it the row is dependent."""
@@ -43,6 +47,8 @@ class ConstrainedProblem(NamedTuple):
     A: Vec
     sizes: Sequence[Any]
     tolerance: Any
+    routine: SharedRoutine | None = None
+    """What makes a routine of the solution, for all problems of these conditions."""
 
     @property
     def lists(self) -> list[list[Any]]:
@@ -64,9 +70,12 @@ def constrained(problem: ConstrainedProblem, f: Vec, b: Vec) -> ConstrainedSolut
 def constrained_each(problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]]) -> list[ConstrainedSolution]:
     """The constrained vectors of several pairs of f (n) and b (k)."""
     k, m = len(problem.A), len(sides)
-    sparse = None if problem.is_small else _sparse_factors(problem, m)
-    if not sparse:
+    order = _sparse_order(problem, m)
+    if not order:
         return solved_by(solve, problem, sides, problem.is_small)
+    if problem.routine and m == 1:
+        return [_by_routine(problem, problem.routine, *sides[0])]
+    sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
     found = [sparse.constrained(f, b) for f, b in sides]
     answers = [*(x for a, _ in found for x in a), *(x for _, lam in found for x in lam)]
     again = lambda: Vec(_arrays(solve, problem, sides, False))  # noqa: E731
@@ -75,13 +84,34 @@ def constrained_each(problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec
     return _solutions(problem, m, whole)
 
 
+def _by_routine(problem: ConstrainedProblem, routine: SharedRoutine, f: Vec, b: Vec) -> ConstrainedSolution:
+    """The constrained vector by one routine, which all problems with the same zeros call."""
+    n, k, sizes = len(f), len(b), problem.sizes
+    every = [x for row in (*problem.M, *problem.A) for x in row]
+    filled = tuple(i for i, x in enumerate(every) if not is_zero(x))
+
+    def constrained(f: Vec, b: Vec, tolerance: Vec, given: Vec) -> Vec:
+        values = dict(zip(filled, given, strict=True))
+        rows = [Vec([values.get(i * n + j, 0.0) for j in range(n)]) for i in range(n + k)]
+        own = ConstrainedProblem(Vec(rows[:n]), Vec(rows[n:]), sizes, tolerance[0])
+        (found,) = constrained_each(own, [(f, b)])
+        return Vec([*found.a, *found.multipliers, found.rank, *found.dependent, *found.residual])
+
+    shared = routine(constrained, filled)
+    return _solutions(problem, 1, shared(f, b, Vec([problem.tolerance]), Vec([every[i] for i in filled])))[0]
+
+
 def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]:
     """The parts of vectors that change no condition, orthogonal in M to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x."""
     n, m = len(problem.M), len(vectors)
     if not problem.A:
         return list(vectors)
-    sparse = None if problem.is_small else _sparse_factors(problem, m)
-    if sparse:
+    order = _sparse_order(problem, m)
+    if order and problem.routine:
+        still = Vec([0.0] * len(problem.A))
+        return [_by_routine(problem, problem.routine, problem.M @ x, still).a for x in vectors]
+    if order:
+        sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
         answers = Vec([x for vector in vectors for x in sparse.admissible(vector)])
         valid = sparse.weakest > problem.tolerance * problem.tolerance
         found = unless_valid(valid, answers, lambda: Vec(_admissible(problem, vectors)))
@@ -96,9 +126,10 @@ def pivots(problem: ConstrainedProblem) -> Vec:
     One of them passes through 0 where rows become dependent; those of dependent rows are 0. The order is that of the
     zeros where it keeps many, else the longest row comes next.
     """
-    sparse = None if problem.is_small else _sparse_factors(problem, 1)
-    if not sparse:
+    order = _sparse_order(problem, 1)
+    if not order:
         return Vec(_pivots(problem))
+    sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
     valid = sparse.weakest > problem.tolerance * problem.tolerance
     return unless_valid(valid, Vec([sqrt(x) for x in sparse.squares]), lambda: Vec(_pivots(problem)))
 
@@ -151,17 +182,19 @@ def pivots_by_sweeps(K: FactorSweeps, A: Vec, sizes: Sequence[Any], tolerance: A
     return remainders(Vec([(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)]), tolerance)
 
 
-def _sparse_factors(problem: ConstrainedProblem, sides: int) -> SparseFactors | None:
-    """The factors of a problem with many zeros and some right sides; None if it has not enough of them.
+def _sparse_order(problem: ConstrainedProblem, sides: int) -> EliminationOrder | None:
+    """The order of elimination of a problem with many zeros and some right sides; None if it has not enough of them.
 
     Enough: fewer operations than half of what dense factors take, n k (n + k), and than are written out at all;
     each right side beyond the first takes about a quarter of what the factors take.
     """
+    if problem.is_small:
+        return None
     order = order_of(problem.M, problem.A)
     n, k = len(problem.M), len(problem.A)
     if order is None or order.operations > min(SPARSE * 4 / (3 + sides), n * k * (n + k) / 2):
         return None
-    return SparseFactors(order, problem.M, problem.A, problem.sizes)
+    return order
 
 
 # on loops and arrays

@@ -245,11 +245,11 @@ class CompiledRun:
         self, tree: Tree, constrained: ConstrainedDynamics | None, chosen: ChosenDynamics, law: Input | None
     ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
-        like, other = self.like, copy(self)
+        like, other, in_loops = self.like, copy(self), self.spec.policy.compact
         for name in ("_shared", "_shared_powers", "_projection", "_along", "_setup_unheld"):
             vars(other).pop(name, None)
         vars(other).update(
-            tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _loops_stages=False
+            tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _loops_stages=in_loops
         )
         return other
 

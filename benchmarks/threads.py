@@ -1,6 +1,6 @@
 """Sweeps on all cores of a machine: threads of one process against as many processes, one thread each.
 
-    python benchmarks/threads.py [runs [cores]]      default 65536 runs of 200 RK4 steps, all cores; prints JSON
+    python benchmarks/threads.py [runs [cores]]      default 65536 runs of 1000 RK4 steps, all cores; prints JSON
 
 Every process compiles and runs once before all begin together; the clock on the wall counts, from that moment to the
 end of the last. Threads and processes take turns.
@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-TURNS, STEPS, STEP = 4, 200, 1e-3
+TURNS, STEPS, STEP = 4, 1000, 1e-3
 
 
 def prepared(runs: int, threads: int) -> Any:

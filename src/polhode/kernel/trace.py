@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
-from polhode.kernel.collection import collection_paused
+from polhode.loading import collection_paused
 from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.graph import (
     RULE_CONSTANTS,

@@ -25,7 +25,7 @@ from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
-from polhode.kernel.collection import collection_paused
+from polhode.loading import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache

@@ -1,0 +1,128 @@
+"""How modules of ours are loaded: some at their first use, all of them without the garbage collector.
+
+    from polhode.simulation.derivatives import sensitivity      # a module of DEFERRED: nothing of it is read
+    sensitivity.Sensitivities(run)                              # now it is
+
+A module of DEFERRED is imported as a whole and used within functions, so that a plain run never loads it; annotations
+name it in quotes. A test checks both, and that the list is what a plain run can do without.
+"""
+
+import gc
+import sys
+from _thread import RLock, allocate_lock
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType, TracebackType
+from typing import Any
+
+DEFERRED: frozenset[str] = frozenset()
+"""Modules that are loaded at their first use."""
+
+
+class collection_paused:  # noqa: N801 - called as a function, in a `with`
+    """A block in which Python's garbage collector looks for no cycles; where several are under way, until the last ends.
+
+    A trace makes millions of tuples, none of them in a cycle, and so do imports: to look through them all, again and
+    again, takes a fifth of the time. So that they are not looked through at the end of the block either, all objects
+    that there are then count as old ones, which the collector looks at seldom.
+    """
+
+    _lock = allocate_lock()
+    _inside: list[bool] = []  # noqa: RUF012 - for each block under way, in any thread, whether collection was on before
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside.append(gc.isenabled())
+            gc.disable()
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        with self._lock:
+            before = self._inside.pop(0)
+            if self._inside:
+                self._inside[0] = self._inside[0] or before
+            elif before:
+                if not gc.get_freeze_count():  # what the program froze stays frozen
+                    gc.freeze()
+                    gc.unfreeze()  # into the oldest generation
+                gc.enable()
+
+
+def imported(address: str) -> ModuleType:
+    """A module, first imported without the garbage collector, which took a fifth of the time and found nothing."""
+    if address in sys.modules:
+        return import_module(address)
+    with collection_paused():
+        return import_module(address)
+
+
+class DeferredModule(ModuleType):
+    """A module of which nothing is read yet; when it is, it becomes a plain one."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            _load(self)
+        return ModuleType.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("__"):
+            _load(self)
+        ModuleType.__setattr__(self, name, value)
+
+    def __dir__(self) -> list[str]:
+        _load(self)
+        return [*ModuleType.__dir__(self)]
+
+
+_lock = RLock()
+_loading: set[str] = set()
+"""The names of the modules that this thread, which holds the lock, is loading."""
+
+
+def _load(module: ModuleType) -> None:
+    """Load a deferred module; a thread that asks for it meanwhile waits."""
+    with _lock:
+        name = module.__name__
+        if type(module) is ModuleType or name in _loading:
+            return
+        assert module.__spec__ is not None
+        assert module.__spec__.loader is not None
+        _loading.add(name)
+        try:
+            with collection_paused():
+                module.__spec__.loader.exec_module(module)
+        finally:
+            _loading.discard(name)
+        module.__class__ = ModuleType
+
+
+class DeferredModules:
+    """The finder and loader of DEFERRED.
+
+    Its kin in the standard library, `importlib.util.LazyLoader`, loads a module when it is imported a second time, and
+    lets other threads see one that is half loaded.
+    """
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """A spec for a deferred module; None for all others."""
+        found = PathFinder.find_spec(name, path) if name in DEFERRED else None
+        if found is not None:
+            found.loader_state, found.loader = found.loader, self  # type: ignore[assignment]
+        return found
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module, nothing of it read."""
+        return DeferredModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the loader of its file in its place, and read nothing."""
+        spec = module.__spec__
+        assert spec is not None
+        spec.loader, spec.loader_state = spec.loader_state, None
+        module.__loader__ = spec.loader
+
+
+def install() -> None:
+    """Ask for deferred modules first."""
+    if not any(isinstance(finder, DeferredModules) for finder in sys.meta_path):
+        sys.meta_path.insert(0, DeferredModules())  # type: ignore[arg-type]

@@ -20,8 +20,8 @@ DEFERRED: frozenset[str] = frozenset()
 """Modules that are loaded at their first use."""
 
 
-class collection_paused:  # noqa: N801 - called as a function, in a `with`
-    """A block in which Python's garbage collector looks for no cycles; where several are under way, until the last ends.
+class collection_paused:
+    """A block in which Python's garbage collector looks for no cycles; of several, until the last ends.
 
     A trace makes millions of tuples, none of them in a cycle, and so do imports: to look through them all, again and
     again, takes a fifth of the time. So that they are not looked through at the end of the block either, all objects

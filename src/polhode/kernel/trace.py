@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
-from polhode.loading import collection_paused
 from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.graph import (
     RULE_CONSTANTS,
@@ -31,6 +30,7 @@ from polhode.kernel.graph import (
     rules_for,
 )
 from polhode.kernel.operations import BRANCHES, COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
+from polhode.loading import collection_paused
 from polhode.scalar import Vec, inside_smooth, split
 from polhode.scalar.functions import NUMBERS
 

@@ -10,13 +10,50 @@ name it in quotes. A test checks both, and that the list is what a plain run can
 import gc
 import sys
 from _thread import RLock, allocate_lock
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-DEFERRED: frozenset[str] = frozenset()
+C = TypeVar("C")
+
+DEFERRED = frozenset(
+    f"polhode.{name}"
+    for name in (
+        "dynamics.absolute",
+        "dynamics.covariant",
+        "dynamics.fundamental",
+        "dynamics.large_trees.christoffel_loops",
+        "dynamics.large_trees.coriolis_loops",
+        "dynamics.large_trees.derivatives",
+        "dynamics.large_trees.one_velocity_loops",
+        "dynamics.large_trees.subtree_rows",
+        "dynamics.mass_inverse",
+        "formats.beam_entries",
+        "formats.modal_entries",
+        "formats.xml_guard",
+        "kernel.backends.c",
+        "model.beams.beam",
+        "model.beams.section",
+        "model.differences",
+        "model.edits.append",
+        "model.edits.base",
+        "model.edits.lock",
+        "model.edits.merge",
+        "model.edits.mirror",
+        "model.edits.named_frames",
+        "model.edits.scale",
+        "model.edits.subtree",
+        "model.modal.body",
+        "model.other_numbers",
+        "simulation.by_form.form_names",
+        "simulation.by_form.form_run",
+        "simulation.derivatives.replayed_steps",
+        "simulation.derivatives.sensitivity",
+        "simulation.sundials_run",
+    )
+)
 """Modules that are loaded at their first use."""
 
 
@@ -54,6 +91,37 @@ def imported(address: str) -> ModuleType:
         return import_module(address)
     with collection_paused():
         return import_module(address)
+
+
+class NamedClasses(MutableMapping[str, type[C]]):
+    """Classes by name, each given as itself, or as "module:Class", which is imported when it is first asked for."""
+
+    def __init__(self, given: Mapping[str, str | type[C]]) -> None:
+        self._given: dict[str, str | type[C]] = {**given}
+
+    def __getitem__(self, name: str) -> type[C]:
+        found = self._given[name]
+        if isinstance(found, str):
+            module, _, of_class = found.partition(":")
+            made: type[C] = getattr(imported(module), of_class)
+            self._given[name] = made
+            return made
+        return found
+
+    def __setitem__(self, name: str, value: type[C]) -> None:
+        self._given[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._given[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._given
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
 
 
 class DeferredModule(ModuleType):
@@ -125,4 +193,4 @@ class DeferredModules:
 def install() -> None:
     """Ask for deferred modules first."""
     if not any(isinstance(finder, DeferredModules) for finder in sys.meta_path):
-        sys.meta_path.insert(0, DeferredModules())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, DeferredModules())

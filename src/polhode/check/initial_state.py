@@ -11,7 +11,7 @@ from polhode.check.diagnosis import AGREEMENT, advice, allowed, contradiction, r
 from polhode.check.given_start import start_of
 from polhode.constrain.constrained_dynamics import Projected
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, TOLERANCE, constraint_policy_of
-from polhode.dynamics.fundamental import solve
+from polhode.dynamics import fundamental
 from polhode.errors import InputError, did_you_mean, message
 from polhode.kernel.ahead import made_ahead
 from polhode.model import Model, check_model
@@ -129,7 +129,7 @@ def _least_change(system: System, q: np.ndarray, A: np.ndarray, wanted: np.ndarr
     if len(wanted) and np.any(free):
         M = system.mass_matrix(q)[np.ix_(free, free)]
         none = np.zeros(len(M))
-        found[free] = solve(M, none, A[:, free], wanted, tolerance=system.rank_tolerance).acceleration
+        found[free] = fundamental.solve(M, none, A[:, free], wanted, tolerance=system.rank_tolerance).acceleration
     return found
 
 

@@ -21,22 +21,20 @@ from pydantic import BaseModel, ValidationError
 
 from polhode import euler
 from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
-from polhode.formats import schema
-from polhode.formats.beam_entries import beams_of, materials_of, section_of
+from polhode.formats import beam_entries, modal_entries, schema
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name, unit_fault, written_number
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.modal_entries import modal_of
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
 from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Parameter, Start
-from polhode.model.beams.beam import beam_parts
+from polhode.model.beams import beam, section
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
-from polhode.model.modal.body import modal_parts
+from polhode.model.modal import body as modal_body
 from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
@@ -123,22 +121,32 @@ def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Mo
         ]
         frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
         shapes = [_shape(name, shape) for name, shape in located.each("shapes", entry.shapes)]
-        materials = materials_of(entry.materials)
-        sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
-        flexible = modal_parts(modal_of(located.each("modal", entry.modal), folders))
-        bodies, joints = [*bodies, *flexible.bodies], [*joints, *flexible.joints]
-        added = beam_parts(beams_of(located.each("beams", entry.beams), sections), bodies, joints)
-        joints = [*joints, *added.joints]
+        sections = _sections(entry, located) if entry.materials or entry.sections or entry.beams else {}
+        if entry.modal:
+            flexible = modal_body.modal_parts(modal_entries.modal_of(located.each("modal", entry.modal), folders))
+            bodies, joints = [*bodies, *flexible.bodies], [*joints, *flexible.joints]
+        if entry.beams:
+            beams = beam_entries.beams_of(located.each("beams", entry.beams), sections)
+            added = beam.beam_parts(beams, bodies, joints)
+            bodies, joints = [*bodies, *added.bodies], [*joints, *added.joints]
+            forces, constraints = [*forces, *added.forces], [*constraints, *added.constraints]
         values |= _states(entry, joints)
         return Model(
-            bodies=[*bodies, *added.bodies],
+            bodies=bodies,
             joints=joints,
-            forces=[*forces, *added.forces],
-            constraints=[*constraints, *added.constraints],
+            forces=forces,
+            constraints=constraints,
             frames=frames,
             shapes=shapes,
             **values,
         )
+
+
+def _sections(entry: schema.ModelEntry, located: LocatedFaults) -> dict[str, "section.Section"]:
+    """The sections of beams, by name, of the materials of the file and those that are known without it."""
+    materials = beam_entries.materials_of(entry.materials)
+    pairs = located.each("sections", entry.sections)
+    return {name: beam_entries.section_of(name, each, materials) for name, each in pairs}
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:

@@ -182,6 +182,8 @@ def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: flo
     (positions, rates), (A, b) = system.constraint_residuals(q, v, t=t), system.constraint_rows(q, v, t=t)
     values = np.concatenate([positions, np.zeros(len(rates) - len(positions))]), A, rates, b
     for what, value in zip(("residual", "derivative", "rate", "second derivative"), values, strict=True):
+        if np.all(np.isfinite(value)):
+            continue
         for name, row in zip(system.constraint_names, value, strict=True):
             if not np.all(np.isfinite(row)):
                 place = f"{where}, constraint '{name}'"

@@ -133,7 +133,7 @@ class ShapeEntry(Entry):
 class KeptEntry(BaseModel):
     """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     type: Name = needed("a name")
 
@@ -202,7 +202,8 @@ def model_entry_for(data: Any) -> type[ModelEntry]:
     """
     given = data if isinstance(data, dict) else {}
     forces = given.get("forces")
-    tags = {"a force", *(_force_tag(value) for value in forces.values())} if isinstance(forces, dict) else {"a force"}
+    tags = {"a force"} if "forces" in given else set()
+    tags |= {_force_tag(value) for value in forces.values()} if isinstance(forces, dict) else set()
     kinds = tuple(FORCES[name] for name in FORCES if f"a {name}" in tags)
     groups = tuple(name for name in GROUPS if name in given)
     return _model_entry(tuple(JOINTS.values()), kinds, tuple(CONSTRAINTS.values()), groups)

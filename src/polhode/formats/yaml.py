@@ -42,6 +42,7 @@ from polhode.model.per_record_cache import once_per_record
 from polhode.model.units import UnitNumber
 
 WRITTEN = ("bodies", "joints", "forces", "constraints", "frames", "shapes")
+_PLAIN = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 """Text that some reader of YAML takes for something else."""
 
@@ -420,13 +421,15 @@ def _block(head: str, entry: Mapping[str, Any]) -> list[str]:
 
 def _flow(value: Any) -> str:
     """A value on one line."""
+    if type(value) is float:  # as most are
+        return _number(value)
     if isinstance(value, Parameter):
         inline = {"parameter": value.name, "value": float(value.value)}
         return _text(value.name) if is_name(value.name) else _flow(inline)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(key)}: {_flow(x)}" for key, x in value.items()) + "}"
     if isinstance(value, (tuple, list, np.ndarray)):
         return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_text(key)}: {_flow(x)}" for key, x in value.items()) + "}"
     return _text(value) if isinstance(value, str) else _scalar(value)
 
 
@@ -436,14 +439,18 @@ def _scalar(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        text = repr(float(value)).replace("inf", ".inf").replace("nan", ".nan")
-        return text.replace("e", ".0e") if "e" in text and "." not in text else text  # 1e-3 is text to some readers
+        return _number(float(value))
     raise ModelError(message("to_yaml", "cannot be written", short(value), "numbers, text, lists, mappings"))
+
+
+def _number(value: float) -> str:
+    text = repr(value).replace("inf", ".inf").replace("nan", ".nan")
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text  # 1e-3 is text to some readers
 
 
 def _text(text: str) -> str:
     """A text that reads as itself, in quotes where it would not."""
-    if re.fullmatch(r"[A-Za-z_][\w./-]*", text, re.ASCII) and text.lower() not in WORDS:
+    if _PLAIN.fullmatch(text) and text.lower() not in WORDS:
         return text
     escaped = (c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text)
     return '"' + "".join(escaped) + '"'

@@ -60,6 +60,23 @@ assert found and max(found) < 5_000, found
 """)
 
 
+def test_a_program_that_makes_kernels_for_long_is_looked_at_as_ever():
+    run("""
+import gc
+from polhode import loading
+found = []
+gc.callbacks.append(lambda phase, info: found.append(len(gc.get_objects(0))) if phase == "start" else None)
+loading.SPARED = loading.collection_paused.spared + 50_000
+kept = []
+for _ in range(4):
+    with loading.collection_paused():
+        kept += [[k] for k in range(20_000)]
+    more = [[k] for k in range(2_000)]
+    examined, found[:] = max(found), ()
+assert examined > 20_000, examined
+""")
+
+
 def test_what_a_program_froze_stays_frozen():
     run("""
 import gc
@@ -153,6 +170,18 @@ loaded = [name for name in DEFERRED if type(sys.modules.get(name)) is types.Modu
 assert not loaded, loaded
 others = [name for name in sys.modules if name.startswith("polhode.model.forces.") and "spring" in name]
 assert not others, others
+""")
+
+
+def test_runs_of_models_that_are_no_files_of_ours_load_no_reader_of_them():
+    run("""
+import sys, warnings
+import polhode as ph
+warnings.simplefilter("ignore")
+body, joint = ph.Body("rod", 1.0, (0.1, 0.1, 0.01)), ph.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0))
+run = ph.simulate(ph.Model("pendulum", bodies=[body], joints=[joint]), duration=0.01)
+assert "rod: {mass: 1.0" in run.attrs["model_yaml"], run.attrs["model_yaml"]
+assert not {"pydantic", "polhode.formats.yaml"} & {*sys.modules}
 """)
 
 

@@ -57,14 +57,21 @@ DEFERRED = frozenset(
 """Modules that are loaded at their first use."""
 
 
+SPARED = 3_000_000
+"""Objects that the collector is spared in a process: those of the first runs of several large machines, some 300 MB if
+all of them were lost in cycles."""
+
+
 class collection_paused:
     """A block in which Python's garbage collector looks for no cycles; of several, until the last ends.
 
     A trace makes millions of tuples, none of them in a cycle, and so do imports: to look through them all, again and
     again, takes a fifth of the time. So that they are not looked through at the end of the block either, all objects
-    that there are then count as old ones, which the collector looks at seldom.
+    that there are then count as old ones, which the collector looks at seldom. A program that makes kernels for long
+    may make cycles between these blocks: beyond a number of objects (`SPARED`) it looks at new ones as ever.
     """
 
+    spared = 0
     _lock = allocate_lock()
     _inside: list[bool] = []  # noqa: RUF012 - for each block under way, in any thread, whether collection was on before
 
@@ -79,7 +86,9 @@ class collection_paused:
             if self._inside:
                 self._inside[0] = self._inside[0] or before
             elif before:
-                if not gc.get_freeze_count():  # what the program froze stays frozen
+                spared = collection_paused.spared + gc.get_count()[0]
+                if spared <= SPARED and not gc.get_freeze_count():  # what the program froze stays frozen
+                    collection_paused.spared = spared
                     gc.freeze()
                     gc.unfreeze()  # into the oldest generation
                 gc.enable()

@@ -26,7 +26,7 @@ from typing_extensions import TypeAliasType
 
 from polhode.errors import did_you_mean
 from polhode.formats import beam_entries, modal_entries
-from polhode.formats.expression import Fault
+from polhode.formats.expression import Fault, short
 from polhode.formats.file_values import (
     Angles,
     Coordinates,
@@ -44,7 +44,6 @@ from polhode.formats.file_values import (
     custom,
     needed,
     optional,
-    short,
     type_of,
 )
 from polhode.model import JOINTS

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats import beam_entries, schema
 from polhode.formats.document import Document, Path_
-from polhode.formats.file_values import short
+from polhode.formats.expression import short
 from polhode.model.joints.registry import JOINTS
 
 SHOWN = 5

@@ -14,7 +14,7 @@ from polhode.check.contacts import ContactMonitor, pull_notes
 from polhode.check.modal_limits import ModalLimits
 from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message, warn_caller
-from polhode.formats.yaml import kept_text
+from polhode.formats.yaml_text import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.kernel.ahead import made_ahead
 from polhode.model import Model

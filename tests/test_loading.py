@@ -245,6 +245,39 @@ def test_threads_that_ask_at_once_find_a_whole_module(deferred):
     assert loads() == 1
 
 
+def test_a_child_loads_what_a_thread_of_its_parent_was_loading():
+    run("""
+import os, sys, threading, time
+from polhode import loading
+held, done = threading.Event(), threading.Event()
+if not hasattr(os, "fork"):
+    raise SystemExit
+
+def hold():
+    with loading.DeferredModules.lock, loading.collection_paused._lock:
+        loading._loading.add("polhode.model.differences")
+        held.set()
+        done.wait()
+
+thread = threading.Thread(target=hold, daemon=True)
+thread.start()
+held.wait()
+if child := os.fork():
+    for _ in range(200):
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(child, 9)
+    done.set()
+    assert found and status == 0, status
+else:
+    from polhode.model import differences
+    os._exit(0 if callable(differences.differences) else 1)
+""")
+
+
 def test_a_module_that_cannot_be_loaded_says_so_where_it_is_used(tmp_path, monkeypatch):
     (tmp_path / "put_off_fault.py").write_text("1 / 0\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

@@ -8,6 +8,7 @@ name it in quotes. A test checks both, and that the list is what a plain run can
 """
 
 import gc
+import os
 import sys
 from _thread import RLock, allocate_lock
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -151,14 +152,13 @@ class DeferredModule(ModuleType):
         return [*ModuleType.__dir__(self)]
 
 
-_lock = RLock()
 _loading: set[str] = set()
 """The names of the modules that this thread, which holds the lock, is loading."""
 
 
 def _load(module: ModuleType) -> None:
     """Load a deferred module; a thread that asks for it meanwhile waits."""
-    with _lock:
+    with DeferredModules.lock:
         name = module.__name__
         if type(module) is ModuleType or name in _loading:
             return
@@ -173,12 +173,21 @@ def _load(module: ModuleType) -> None:
         module.__class__ = ModuleType
 
 
+def _after_fork() -> None:
+    """A thread that held a lock is not there in a child: what it was loading is loaded again there."""
+    DeferredModules.lock = RLock()
+    _loading.clear()
+    collection_paused._lock = allocate_lock()
+
+
 class DeferredModules:
     """The finder and loader of DEFERRED.
 
     Its kin in the standard library, `importlib.util.LazyLoader`, loads a module when it is imported a second time, and
     lets other threads see one that is half loaded.
     """
+
+    lock = RLock()
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """A spec for a deferred module; None for all others."""
@@ -202,4 +211,6 @@ class DeferredModules:
 def install() -> None:
     """Ask for deferred modules first."""
     if not any(isinstance(finder, DeferredModules) for finder in sys.meta_path):
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_after_fork)
         sys.meta_path.insert(0, DeferredModules())

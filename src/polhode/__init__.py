@@ -5,12 +5,9 @@
 The names below are the public ones; each is loaded when it is first used.
 """
 
-import gc
-from importlib import import_module
-from sys import modules
-from types import ModuleType
 from typing import Any
 
+from polhode.loading import imported as _imported, install as _defer_modules
 from polhode.moved import install as _find_moved_modules
 
 try:  # written by the build, from the last tag
@@ -109,19 +106,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'polhode' has no attribute {name!r}")
 
 
-def _imported(address: str) -> ModuleType:
-    """A module, first imported without the cyclic garbage collector: it took a fifth of the time and found nothing."""
-    if address in modules or not gc.isenabled():
-        return import_module(address)
-    gc.disable()
-    try:
-        return import_module(address)
-    finally:
-        gc.enable()
-
-
 def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+_defer_modules()
 _find_moved_modules()

@@ -348,6 +348,36 @@ def test_first_runs_tell_where_their_time_goes(others):
     assert 0 < run.cached < run.cold + 1
 
 
+def test_timed_processes_have_bytecode_as_an_installed_package_has(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    script = "import json, sys, polhode.errors as x; print(json.dumps([sys.dont_write_bytecode, x.__cached__]))"
+    without, file = first_call.told_by(["-c", script], tmp_path, "bytecode")
+    assert not without
+    assert Path(file).stat().st_size > 0
+
+
+def test_first_runs_read_robots_by_their_options_where_their_files_are_installed(monkeypatch):
+    given = []
+
+    def told(arguments, kernels, what):
+        given.append((arguments[2], json.loads(arguments[3])))
+        return {"seconds": 1.0, "xarray": 0.1, "stages": {}}
+
+    monkeypatch.setattr(first_run, "told_by", told)
+    monkeypatch.setattr(first_run, "MODELS", ("pendulum", "talos"))
+    monkeypatch.setattr(first_run, "missing", lambda name: "no talos" if name == "talos" else "")
+    runs, left_out = first_run.first_runs()
+    assert [run.model for run in runs] == ["pendulum"]
+    assert left_out == ["no talos"]
+    assert given[0] == ("pendulum", {})
+    monkeypatch.setattr(first_run, "missing", lambda name: "")
+    monkeypatch.setattr(first_run, "file_of", lambda name: Path(f"{name}.urdf"))
+    runs, left_out = first_run.first_runs()
+    assert [run.model for run in runs] == ["pendulum", "talos"]
+    assert not left_out
+    assert given[-1] == ("talos.urdf", {"base": "free", "mimic": "free"})
+
+
 @pytest.mark.long
 def test_whole_calls_are_compared_with_what_they_should_not_exceed(others):
     motions = [row for row in others.calls if row.model == "pendulum"]

@@ -157,9 +157,10 @@ def test_exported_c_names_them_in_comments_and_legal_identifiers(model):
 
 
 @pytest.mark.parametrize("model", MACHINES[:2], ids=ids[:2])
-def test_cuda_reads_no_name(model, monkeypatch):
+def test_cuda_reads_no_name(model, monkeypatch, request):
     from polhode.kernel.backends import cuda
 
+    request.addfinalizer(cuda.cupy.cache_clear)  # tests to come find no GPU
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
     cuda.cupy.cache_clear()
     monkeypatch.setenv("POLHODE_CACHE", "")

@@ -27,7 +27,7 @@ def test_sources_without_a_build_have_a_version(tmp_path):
     """As in a tree that git does not know and nothing was built in: the version that the build would fall back on."""
     package = tmp_path / "polhode"
     package.mkdir()
-    for name in ("__init__.py", "moved.py"):
+    for name in ("__init__.py", "loading.py", "moved.py"):
         (package / name).write_bytes((ROOT / "src" / "polhode" / name).read_bytes())
     code = "import polhode; print(polhode.__version__)"
     found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)

@@ -1,14 +1,18 @@
 """Time to the first result, in a process of its own: `python -m polhode.bench.first_call MODEL QUANTITY`.
 
-The clock runs over `compile` and the first call; importing polhode and loading the model come before.
+The clock runs over `compile` and the first call; importing polhode and loading the model come before. The process finds
+bytecode, as in a package that pip has installed: what of the package has none is compiled before, whatever
+PYTHONDONTWRITEBYTECODE says here.
 """
 
+import compileall
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +63,23 @@ def in_new_process(model: str, quantity: str, cache: Path) -> float:
     return float(told_by(["-m", "polhode.bench.first_call", model, quantity], cache, f"{model}, {quantity}"))
 
 
-def told_by(arguments: list[str], cache: Path, what: str) -> Any:
-    """What a new process of Python with these arguments and this cache prints as JSON; what: for errors."""
-    environment = {**os.environ, "POLHODE_CACHE": str(cache)}
-    environment.pop(SWITCH, None)  # as users find it
+def told_by(arguments: list[str], kernels: Path, what: str) -> Any:
+    """What a new process of Python with these arguments and this cache of kernels prints as JSON; what: for errors."""
+    _write_bytecode()
+    environment = {**os.environ, "POLHODE_CACHE": str(kernels)}
+    for name in (SWITCH, "PYTHONDONTWRITEBYTECODE"):  # as users find it
+        environment.pop(name, None)
     command = [sys.executable, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         raise PolhodeError(f"bench, {what}: a new process failed.\n  {done.stderr.strip()[-500:]}")
     return json.loads(done.stdout)
+
+
+@cache
+def _write_bytecode() -> None:
+    """Write the bytecode of this package, where it is missing or old, as pip does when it installs one."""
+    compileall.compile_dir(Path(__file__).parents[1], quiet=2)
 
 
 if __name__ == "__main__":

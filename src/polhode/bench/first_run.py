@@ -1,17 +1,20 @@
 """Time to the first motion, in a process of its own.
 
 The clock runs from the first line of the process's own to the end of `ph.simulate`, less a bare `import xarray`, which
-comes first; stages are those of making kernels.
+comes first; stages are those of making kernels. Modules have bytecode, as those of an installed package do
+(`first_call.py`).
 """
 
+import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from polhode.bench.first_call import told_by
+from polhode.bench.robots import ROBOTS, file_of, missing, options_of
 
-MODELS = ("pendulum", "arm-7", "bicycle", "closed-chain", "stewart-platform", "n-four-bar-40")
-"""The machines whose first run is timed."""
+MODELS = ("pendulum", "arm-7", "bicycle", "closed-chain", "stewart-platform", "talos", "n-four-bar-40")
+"""The machines whose first run is timed; robots where their files are installed."""
 
 STAGES = ("trace", "differentiate", "schedule", "text", "LLVM", "link")
 """The stages of making kernels."""
@@ -29,7 +32,7 @@ import polhode as ph
 from polhode.kernel.stage_clock import stages_counted
 warnings.simplefilter("ignore")
 with stages_counted() as stages:
-    ph.simulate(ph.load(sys.argv[1]))
+    ph.simulate(ph.load(sys.argv[1], **json.loads(sys.argv[2])))
 print(json.dumps({"seconds": time.perf_counter() - bare, "xarray": bare - begin, "stages": stages}))
 """
 
@@ -49,16 +52,17 @@ class FirstRun:
     stages: dict[str, float]
 
 
-def first_runs() -> list[FirstRun]:
-    """The first run of each machine, in new processes, one after the other."""
-    return [_measured(model) for model in MODELS]
+def first_runs() -> tuple[list[FirstRun], list[str]]:
+    """The first run of each machine, in new processes, one after the other; and what was left out."""
+    left_out = {model: reason for model in MODELS if (reason := missing(model))}
+    return [_measured(model) for model in MODELS if model not in left_out], [*left_out.values()]
 
 
 def _measured(model: str) -> FirstRun:
+    file, options = (str(file_of(model)), options_of(model)) if model in ROBOTS else (model, {})
+    script = ["-c", SCRIPT, file, json.dumps(options)]
     with tempfile.TemporaryDirectory(prefix="polhode-bench-") as folder:
-        cold, *cached = (
-            told_by(["-c", SCRIPT, model], Path(folder), f"first run of {model}") for _ in range(1 + REPEATS)
-        )
+        cold, *cached = (told_by(script, Path(folder), f"first run of {model}") for _ in range(1 + REPEATS))
     least = min(one["seconds"] for one in cached)
     stages = {name: float(cold["stages"].get(name, 0.0)) for name in STAGES}
     return FirstRun(model, min(one["xarray"] for one in cached), cold["seconds"], least, stages)

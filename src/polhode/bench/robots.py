@@ -57,13 +57,18 @@ def file_of(name: str) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def options_of(name: str) -> dict[str, str]:
+    """The options by which `ph.load` reads the file of a robot; mimic joints are free, as Pinocchio takes them."""
+    return {"base": "free" if ROBOTS[name].free else "fixed", "mimic": "free"}
+
+
 def robot(name: str) -> Model:
-    """The model of a robot whose file is there; mimic joints are free, as Pinocchio takes them."""
+    """The model of a robot whose file is there."""
     about, path = ROBOTS[name], file_of(name)
     assert path is not None, missing(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PolhodeWarning)  # what is not read of the file: pictures, limits of torque
-        model = load(path, base="free" if about.free else "fixed", mimic="free")
+        model = load(path, **options_of(name))
     return replace(model, name=name, joints=tuple(_welded(x) if x.name in about.held else x for x in model.joints))
 
 

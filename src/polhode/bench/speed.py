@@ -163,7 +163,7 @@ class SpeedPage:
 
     def _compile(self) -> None:
         self.progress("first runs, in new processes")
-        self._add("first_runs", first_runs())
+        self._add("first_runs", *first_runs())
 
     def _add(self, kind: str, rows: Iterable[Any], left_out: Sequence[str] = ()) -> None:
         self.found[kind] += rows

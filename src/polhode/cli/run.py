@@ -116,7 +116,7 @@ def _code(status: str, verdict: str, check: bool) -> int:
 def _is_kept(context: click.Context, folder: Path, asked: dict[str, Any], named: bool) -> bool:
     """Whether nothing that is asked for differs from the whole run in a folder, as far as it tells: no option is given,
     and a model that is named is its model."""
-    from polhode.formats.yaml import kept_text
+    from polhode.formats.yaml_text import kept_text
     from polhode.result.files import load
 
     if any(context.get_parameter_source(name) == GIVEN for name in KEPT if name != "source"):

@@ -99,7 +99,7 @@ class AbsoluteCoordinates(NamedTuple):
         x: Arguments,
         free: Tree,
         conditions: Sequence[ConstraintCondition],
-        now: absolute.Bodies,
+        now: "absolute.Bodies",
         P: Vec,
         still: Vec,
     ) -> BodyRows:
@@ -118,7 +118,7 @@ class AbsoluteCoordinates(NamedTuple):
         return BodyRows(A, b)
 
 
-def _moved(x: Arguments, free: Tree, now: absolute.Bodies, P: Vec, still: Vec) -> tuple[Vec, Vec]:
+def _moved(x: Arguments, free: Tree, now: "absolute.Bodies", P: Vec, still: Vec) -> tuple[Vec, Vec]:
     """The mass matrix of the bodies and the forces on them, without those of constraints; 6 numbers a body."""
     tree = x.tree
     acting = forces.acting(tree, x.t, x.q, x.v, x.wrench)
@@ -153,7 +153,7 @@ def _in_parameters(row: Vec, turns: list[Vec]) -> Vec:
     return Vec(found)
 
 
-def _norms(now: absolute.Bodies, count: int) -> BodyRows:
+def _norms(now: "absolute.Bodies", count: int) -> BodyRows:
     """p·p̈ = −ṗ·ṗ = −ω·ω/4 of every body.                                                    Udwadia (11)"""
     A, b = [], []
     for k in range(count):

@@ -52,10 +52,11 @@ def scales(
     held = {constraint.name: constraint for constraint in model.constraints}
     conditions, singular_mass = in_row_order(found), False
     reaches: list[list[_Reach]] = []
+    above, slots = tree.ancestors, kinematics.motion_slots(tree)
     for M, R, o, *motions in (evaluated or partial(_on_floats, tree))(_positions(model, tree)):
         inverse_mass, is_singular = _inverse(M)
         singular_mass = singular_mass or is_singular
-        seen = _Seen(tree, R, o, motions, inverse_mass)
+        seen = _Seen(tree, above, slots, R, o, motions, inverse_mass)
         reaches.append([seen.reach(held[c.name]) for c in conditions])
     typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
     sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
@@ -120,10 +121,12 @@ class _Reach(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A tree at a configuration, in arrays: axes and origins of the elements' frames (n, 3, 3), (n, 3); unit motions of
-    the `motion_slots` w, l, o (slots, 3) each; M⁻¹."""
+    """A tree, its `ancestors` and `motion_slots`, at a configuration, in arrays: axes and origins of the elements'
+    frames (n, 3, 3), (n, 3); unit motions w, l, o of the slots (slots, 3) each; M⁻¹."""
 
     tree: Tree
+    above: Sequence[Sequence[int]]
+    slots: Sequence[tuple[int, int]]
     R: np.ndarray
     o: np.ndarray
     motions: Sequence[np.ndarray]
@@ -147,8 +150,8 @@ class _Seen(NamedTuple):
         if body == GROUND:
             return _Reach(0.0, 0.0)
         x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
-        path = set(self.tree.ancestors[body])
-        slots = [(k, a) for k, (a, i) in enumerate(kinematics.motion_slots(self.tree)) if i in path]
+        path = set(self.above[body])
+        slots = [(k, a) for k, (a, i) in enumerate(self.slots) if i in path]
         places, dofs = [k for k, _ in slots], [a for _, a in slots]
         w, l, o = (x[places] for x in self.motions)
         G = self.inverse_mass[np.ix_(dofs, dofs)]

@@ -64,8 +64,8 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
 def carriers(tree: Tree) -> list[list[int]]:
     """For each velocity, those on its path from itself to the root, in that order."""
     found: list[list[int]] = [[] for _ in range(tree.nv)]
-    for i, e in enumerate(tree.elements):
-        above = [a for j in reversed(tree.ancestors[i][:-1]) for a in reversed(tree.elements[j].v)]
+    for e, path in zip(tree.elements, tree.ancestors, strict=True):
+        above = [a for j in reversed(path[:-1]) for a in reversed(tree.elements[j].v)]
         for k, a in enumerate(e.v):
             found[a] = [*reversed(e.v[: k + 1]), *above]
     return found

@@ -67,9 +67,9 @@ class CarriedBody(NamedTuple):
 
 def carried_bodies(tree: Tree) -> list[CarriedBody]:
     """The bodies that stiff elements move along fixed axes: the stiffness of those turns with them."""
-    found = []
+    found, ancestors = [], tree.ancestors
     for i in sorted({i for element in _elements(tree) for i in element.carriers if i != GROUND}):
-        *along, last = [tree.elements[k] for k in sorted(tree.ancestors[i])]
+        *along, last = [tree.elements[k] for k in sorted(ancestors[i])]
         if not all(e.kind.linear == (True,) and not e.kind.turns for e in along):
             continue
         axes = [e.axis for e in along]

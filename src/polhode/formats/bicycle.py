@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
-from polhode.formats.yaml import to_yaml
+from polhode.formats.yaml_text import to_yaml
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 
 

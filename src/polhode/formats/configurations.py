@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
-from polhode.formats.xml_guard import XmlElement, read_xml
+from polhode.formats import xml_guard
 from polhode.model import Joint, Model
 
 FEW = 8
 """So many names at most a message lists."""
 
 
-def keyframes(keys: Iterable[XmlElement], joints: Sequence[Joint], start: Sequence[float]) -> dict[str, tuple]:
+def keyframes(
+    keys: Iterable["xml_guard.XmlElement"], joints: Sequence[Joint], start: Sequence[float]
+) -> dict[str, tuple]:
     """The coordinates of the keys of an MJCF by name; "key0", "key1", … where one has none.
 
     start  qpos0: that of a key without qpos
@@ -29,7 +31,7 @@ def keyframes(keys: Iterable[XmlElement], joints: Sequence[Joint], start: Sequen
     return found
 
 
-def _normalised(joints: Sequence[Joint], q: Sequence[float], key: XmlElement) -> tuple[float, ...]:
+def _normalised(joints: Sequence[Joint], q: Sequence[float], key: "xml_guard.XmlElement") -> tuple[float, ...]:
     """Coordinates with quaternions of unit length, as MuJoCo has them."""
     array, at = np.array(q, dtype=float), 0
     for joint in joints:
@@ -48,7 +50,7 @@ def with_group_states(model: Model, source: str | Path) -> Model:
     Joints that a state does not name are at zero, those that follow others where these say. States of one name in
     several groups are one configuration; where both name a joint, each is "group/name".
     """
-    root = read_xml(source)
+    root = xml_guard.read_xml(source)
     if root.tag != "robot":
         root.fail("not an SRDF", f"<{root.tag}>", "<robot>")
     states: list[tuple[str, str, dict[str, tuple]]] = []
@@ -70,7 +72,7 @@ def with_group_states(model: Model, source: str | Path) -> Model:
     return replace(model, configurations={**model.configurations, **made})
 
 
-def _joint(model: Model, node: XmlElement) -> Joint | None:
+def _joint(model: Model, node: "xml_guard.XmlElement") -> Joint | None:
     """The joint that a state names; any name with seven values means a free joint on the world."""
     name, size = node.text("name"), len(node.text("value").split())
     found = next((joint for joint in model.joints if joint.name == name), None)
@@ -79,7 +81,7 @@ def _joint(model: Model, node: XmlElement) -> Joint | None:
     return found if found is not None and found.nq else None
 
 
-def _values(joint: Joint, node: XmlElement) -> tuple[float, ...]:
+def _values(joint: Joint, node: "xml_guard.XmlElement") -> tuple[float, ...]:
     """The coordinates of a joint; a free one is x y z and the quaternion, scalar last, in the file."""
     q = node.numbers("value", joint.nq)
     if not joint.kind.has_quaternion:

@@ -4,10 +4,8 @@ ruamel.yaml splits the text; what the pieces mean is decided here, by the core s
 is obeyed, so nothing but plain data can come out, and what aliases repeat is counted before it is used.
 """
 
-import gc
 import re
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,18 +99,6 @@ def read_text(path: Path) -> str:
         line = content[: error.start].count(b"\n") + 1
         found = f"byte 0x{content[error.start]:02x}"
         raise ModelError(message(f"{path}:{line}", "not text in UTF-8", found, "UTF-8")) from None
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Switch the cyclic garbage collector off: reading makes many small objects and no cycles; a third is saved."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def scalar(text: str) -> Any:

@@ -299,3 +299,9 @@ class _Parser:
         if not self._next(")"):
             raise self._fault("a closing parenthesis")
         return value
+
+
+def short(value: Any) -> str:
+    """A value of a file, fit for a message."""
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

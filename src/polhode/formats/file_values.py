@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from polhode.formats.expression import Fault, evaluate_with_unit, is_name
+from polhode.formats.expression import Fault, evaluate_with_unit, is_name, short
 from polhode.formats.expression_functions import Expression, expression
 from polhode.model import Parameter
 from polhode.model.keys import Key
@@ -51,12 +51,6 @@ def custom(fault: Fault) -> PydanticCustomError:
     """A fault as pydantic carries it."""
     context = {"what": fault.what, "found": fault.found, "expected": fault.expected, "fix": fault.fix}
     return PydanticCustomError("polhode", "{what}", context)
-
-
-def short(value: Any) -> str:
-    """A value of a file, fit for a message."""
-    text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _number(value: Any, info: ValidationInfo) -> float | Parameter:

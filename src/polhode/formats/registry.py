@@ -1,9 +1,9 @@
 """The kinds of model files: one row each, and a module that is imported when the first such file is read."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
+from polhode.loading import imported
 from polhode.model import Model
 
 
@@ -74,7 +74,7 @@ def function_named(path: str) -> Callable[..., Any]:
     Not by plain imports: all readers together would add 40 ms, a tenth, to the first `ph.load` of a bundled model.
     """
     module, _, name = path.rpartition(".")
-    return getattr(import_module(module), name)
+    return getattr(imported(module), name)
 
 
 def model_of_text(text: str, where: str) -> Model:

@@ -25,8 +25,8 @@ from pydantic import (
 from typing_extensions import TypeAliasType
 
 from polhode.errors import did_you_mean
-from polhode.formats.beam_entries import BeamEntry, MaterialEntry, SectionEntry
-from polhode.formats.expression import Fault
+from polhode.formats import beam_entries, modal_entries
+from polhode.formats.expression import Fault, short
 from polhode.formats.file_values import (
     Angles,
     Coordinates,
@@ -44,10 +44,8 @@ from polhode.formats.file_values import (
     custom,
     needed,
     optional,
-    short,
     type_of,
 )
-from polhode.formats.modal_entries import ModalEntry
 from polhode.model import JOINTS
 from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -134,7 +132,7 @@ class ShapeEntry(Entry):
 class KeptEntry(BaseModel):
     """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     type: Name = needed("a name")
 
@@ -161,10 +159,10 @@ class ModelEntry(Entry):
     joints: dict[str, JointEntry] = optional("joints by name; q and v are those of the joints, in this order", {})
     forces: dict[str, Any] = optional("forces and springs by name", {})
     constraints: dict[str, Any] = optional("constraints by name", {})
-    materials: dict[str, MaterialEntry] = optional("of sections, by name; steel, aluminium, … are known", {})
-    sections: dict[str, SectionEntry] = optional("of beams, by name", {})
-    beams: dict[str, BeamEntry] = optional("beams by name: each becomes bodies, joints, forces and constraints", {})
-    modal: dict[str, ModalEntry] = optional("flexible bodies by modes of finite-element matrices, by name", {})
+    materials: dict[str, Any] = optional("of sections, by name; steel, aluminium, … are known", {})
+    sections: dict[str, Any] = optional("of beams, by name", {})
+    beams: dict[str, Any] = optional("beams by name: each becomes bodies, joints, forces and constraints", {})
+    modal: dict[str, Any] = optional("flexible bodies by modes of finite-element matrices, by name", {})
     configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
     frames: dict[str, FrameEntry] = optional("frames fixed to bodies, by names that calls take as those of bodies", {})
     shapes: dict[str, ShapeEntry] = optional("what bodies look like in pictures, by name", {})
@@ -203,8 +201,9 @@ def model_entry_for(data: Any) -> type[ModelEntry]:
     """
     given = data if isinstance(data, dict) else {}
     forces = given.get("forces")
-    tags = {"a force", *(_force_tag(value) for value in forces.values())} if isinstance(forces, dict) else {"a force"}
-    kinds = tuple(kind for name, kind in FORCES.items() if f"a {name}" in tags)
+    tags = {"a force"} if "forces" in given else set()
+    tags |= {_force_tag(value) for value in forces.values()} if isinstance(forces, dict) else set()
+    kinds = tuple(FORCES[name] for name in FORCES if f"a {name}" in tags)
     groups = tuple(name for name in GROUPS if name in given)
     return _model_entry(tuple(JOINTS.values()), kinds, tuple(CONSTRAINTS.values()), groups)
 
@@ -221,6 +220,10 @@ def _model_entry(
         "joints": lambda: _joint_entry(joints),
         "forces": lambda: _any_force(_force_entries(forces)),
         "constraints": lambda: _any_constraint(_constraint_entry(constraints)),
+        "materials": lambda: beam_entries.MaterialEntry,
+        "sections": lambda: beam_entries.SectionEntry,
+        "beams": lambda: beam_entries.BeamEntry,
+        "modal": lambda: modal_entries.ModalEntry,
     }
     described = ModelEntry.model_fields
     kinds: dict[str, Any] = {name: dict[str, make()] for name, make in makers.items() if name in groups}  # type: ignore[misc]

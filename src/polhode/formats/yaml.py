@@ -1,4 +1,4 @@
-"""Our own model files: YAML ↔ Model, with the file, line and path of every fault.
+"""Our own model files: YAML → Model, with the file, line and path of every fault.
 
     name: pendulum
     bodies:
@@ -7,12 +7,11 @@
       hinge: {type: revolute, parent: world, child: rod, axis: [0, 1, 0]}
 
 The keys are the fields of the records. docs/models.md is the page for users, docs/model-schema.json the schema.
+`yaml_text` writes such files.
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,36 +20,30 @@ from pydantic import BaseModel, ValidationError
 
 from polhode import euler
 from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
-from polhode.formats import schema
-from polhode.formats.beam_entries import beams_of, materials_of, section_of
+from polhode.formats import beam_entries, modal_entries, schema
 from polhode.formats.configurations import placed_numbers
-from polhode.formats.document import Document, no_collection, read_document, read_text
-from polhode.formats.expression import Fault, is_name, unit_fault, written_number
-from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
-from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
+from polhode.formats.document import Document, read_document, read_text
+from polhode.formats.expression import Fault, is_name, short, unit_fault, written_number
+from polhode.formats.expression_functions import Conditions, Curve, Expression, body_law, expression
+from polhode.formats.file_values import ExpressionTexts, frozen, read_number
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.modal_entries import modal_of
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
-from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Parameter, Start
-from polhode.model.beams.beam import beam_parts
+from polhode.formats.yaml_text import to_yaml as to_yaml
+from polhode.loading import collection_paused
+from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Start
+from polhode.model.beams import beam, section
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
-from polhode.model.modal.body import modal_parts
-from polhode.model.numbers import named_parameters, plain
+from polhode.model.modal import body as modal_body
+from polhode.model.numbers import plain
 from polhode.model.parts import limit_pairs
-from polhode.model.per_model_cache import once_each
-from polhode.model.per_record_cache import once_per_record
 from polhode.model.units import UnitNumber
-
-WRITTEN = ("bodies", "joints", "forces", "constraints", "frames", "shapes")
-WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
-"""Text that some reader of YAML takes for something else."""
 
 
 def load_yaml(path: str | Path) -> Model:
     """The model of a file."""
-    with no_collection():
+    with collection_paused():
         return _read(read_text(Path(path)), str(path), folders_of(path, False))
 
 
@@ -59,7 +52,7 @@ def model_from_yaml(text: str, where: str) -> Model:
 
     where  what errors call it, as a file's name
     """
-    with no_collection():
+    with collection_paused():
         return _read(text, where, folders_of(where, True))
 
 
@@ -123,22 +116,32 @@ def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Mo
         ]
         frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
         shapes = [_shape(name, shape) for name, shape in located.each("shapes", entry.shapes)]
-        materials = materials_of(entry.materials)
-        sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
-        flexible = modal_parts(modal_of(located.each("modal", entry.modal), folders))
-        bodies, joints = [*bodies, *flexible.bodies], [*joints, *flexible.joints]
-        added = beam_parts(beams_of(located.each("beams", entry.beams), sections), bodies, joints)
-        joints = [*joints, *added.joints]
+        sections = _sections(entry, located) if entry.materials or entry.sections or entry.beams else {}
+        if entry.modal:
+            flexible = modal_body.modal_parts(modal_entries.modal_of(located.each("modal", entry.modal), folders))
+            bodies, joints = [*bodies, *flexible.bodies], [*joints, *flexible.joints]
+        if entry.beams:
+            beams = beam_entries.beams_of(located.each("beams", entry.beams), sections)
+            added = beam.beam_parts(beams, bodies, joints)
+            bodies, joints = [*bodies, *added.bodies], [*joints, *added.joints]
+            forces, constraints = [*forces, *added.forces], [*constraints, *added.constraints]
         values |= _states(entry, joints)
         return Model(
-            bodies=[*bodies, *added.bodies],
+            bodies=bodies,
             joints=joints,
-            forces=[*forces, *added.forces],
-            constraints=[*constraints, *added.constraints],
+            forces=forces,
+            constraints=constraints,
             frames=frames,
             shapes=shapes,
             **values,
         )
+
+
+def _sections(entry: schema.ModelEntry, located: LocatedFaults) -> dict[str, "section.Section"]:
+    """The sections of beams, by name, of the materials of the file and those that are known without it."""
+    materials = beam_entries.materials_of(entry.materials)
+    pairs = located.each("sections", entry.sections)
+    return {name: beam_entries.section_of(name, each, materials) for name, each in pairs}
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:
@@ -310,132 +313,3 @@ def _expressions(name: str, written: ExpressionTexts, variables: tuple[str, ...]
 def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
     """A unit quaternion (w, x, y, z); a parameter counts with its value."""
     return tuple(map(float, np.asarray(euler.to_quaternion(sequence, plain(tuple(angles))))))
-
-
-def to_yaml(model: Model) -> str:
-    """The file of a model: reading it gives the same model. Functions of Python cannot be written."""
-    lines = [f"name: {_text(model.name)}"]
-    groups = [(group, [_lines(model.name, group, record) for record in _kept(model, group)]) for group in WRITTEN]
-    called = [parameter for parameter in named_parameters(model) if is_name(parameter.name)]
-    if called:
-        lines += ["parameters:", *(f"  {_text(known.name)}: {_flow(float(known.value))}" for known in called)]
-    lines.append(f"gravity: {_flow(model.gravity)}")
-    for group, entries in groups:
-        names = [record.name for record in _kept(model, group)]
-        if len(set(names)) < len(names):
-            raise ModelError(message(f"model '{model.name}', {group}", "one name twice", str(names), "unique names"))
-        lines += [f"{group}:"] if entries else []
-        for entry in entries:
-            lines += entry
-    if model.configurations:
-        lines.append("configurations:")
-        lines += [f"  {_text(name)}: {_flow(plain(tuple(q)))}" for name, q in model.configurations.items()]
-    if model.start is not None:
-        lines += _start_lines(model.start)
-    return "\n".join(lines) + "\n"
-
-
-def _kept(model: Model, group: str) -> list[Any]:
-    """The records of a group that a file holds: all but shapes that are files of their own."""
-    return [record for record in getattr(model, group) if not getattr(record, "file", "")]
-
-
-@once_each
-def kept_text(model: Model) -> str:
-    """The file of a model for what is made of it to keep; "" for one with functions of Python."""
-    try:
-        return to_yaml(model)
-    except ModelError:
-        return ""
-
-
-@once_per_record
-def _lines(model: str, group: str, record: Any) -> list[str]:
-    """The lines of a record."""
-    return _block(f"  {_text(record.name)}:", _entry(model, group, record))
-
-
-def _entry(model: str, group: str, record: Any) -> dict[str, Any]:
-    """The keys of a record that differ from their defaults."""
-    where = f"model '{model}', {group}.{record.name}"
-    if isinstance(record, Constraint):
-        if "type" in record.data:
-            raise ModelError(message(where, "a constraint whose data has a 'type'", "two types", "another key"))
-        return {"type": record.type, **_written(where, record.data)}
-    if isinstance(record, ForceElement) and FORCES.get(record.kind) is not type(record):
-        fix = "Register its kind: ph.register_force."
-        raise ModelError(message(where, "a kind that files do not know", type(record).__name__, "a known kind", fix))
-    held = [getattr(record, field.name) for field in fields(record)]
-    if any(callable(x) and not isinstance(x, (Expression, BodyLaw)) for x in held):
-        fix = "A file holds data only; add such forces in Python."
-        raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
-    kept: dict[str, Any] = {"type": record.kind} if group == "forces" and record.kind != "force" else {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if isinstance(value, BodyLaw):
-            kept |= {part: [each.text for each in x] for part in record.expressions if (x := getattr(value, part))}
-            continue
-        if field.name != "name" and value is not None and (field.default is MISSING or value != field.default):
-            kept[field.name] = value.text if isinstance(value, Expression) else value
-    return kept
-
-
-def _written(where: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of a constraint, with its expressions as texts."""
-    found: dict[str, Any] = {}
-    for key, value in data.items():
-        if isinstance(value, (Conditions, Curve)):
-            found["residual"] = [each.text for each in value.expressions]
-        elif callable(value) and not isinstance(value, Expression):
-            fix = "A file holds data only; add such constraints in Python."
-            raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
-        else:
-            found[key] = value.text if isinstance(value, Expression) else value
-    return found
-
-
-@once_per_record
-def _start_lines(start: Start) -> list[str]:
-    """The lines of a start."""
-    kept = {key: value for key, value in vars(start).items() if value is not None}
-    return _block("start:", {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()})
-
-
-def _block(head: str, entry: Mapping[str, Any]) -> list[str]:
-    """An entry on one line, or a line for each key where it is long."""
-    line = f"{head} {_flow(entry)}"
-    if len(line) <= 120:
-        return [line]
-    margin = " " * (len(head) - len(head.lstrip()) + 2)
-    return [head, *(f"{margin}{_text(key)}: {_flow(value)}" for key, value in entry.items())]
-
-
-def _flow(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, Parameter):
-        inline = {"parameter": value.name, "value": float(value.value)}
-        return _text(value.name) if is_name(value.name) else _flow(inline)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(key)}: {_flow(x)}" for key, x in value.items()) + "}"
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return _text(value) if isinstance(value, str) else _scalar(value)
-
-
-def _scalar(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        text = repr(float(value)).replace("inf", ".inf").replace("nan", ".nan")
-        return text.replace("e", ".0e") if "e" in text and "." not in text else text  # 1e-3 is text to some readers
-    raise ModelError(message("to_yaml", "cannot be written", short(value), "numbers, text, lists, mappings"))
-
-
-def _text(text: str) -> str:
-    """A text that reads as itself, in quotes where it would not."""
-    if re.fullmatch(r"[A-Za-z_][\w./-]*", text, re.ASCII) and text.lower() not in WORDS:
-        return text
-    escaped = (c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text)
-    return '"' + "".join(escaped) + '"'

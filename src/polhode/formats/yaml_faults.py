@@ -8,10 +8,9 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
-from polhode.formats import schema
-from polhode.formats.beam_entries import BeamEndEntry
+from polhode.formats import beam_entries, schema
 from polhode.formats.document import Document, Path_
-from polhode.formats.file_values import short
+from polhode.formats.expression import short
 from polhode.model.joints.registry import JOINTS
 
 SHOWN = 5
@@ -101,7 +100,7 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
     if path[-1] == "euler":
         return schema.Euler.model_fields
     if len(path) == 3 and path[0] == "beams" and path[2] in ("start", "end"):
-        return BeamEndEntry.model_fields
+        return beam_entries.BeamEndEntry.model_fields
     group = entries.model.model_fields.get(str(path[0]))
     kinds = [kind for kind in get_args(group.annotation) if hasattr(kind, "model_fields")] if group else []
     return kinds[0].model_fields if kinds and len(path) == 2 else {}

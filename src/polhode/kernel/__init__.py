@@ -9,7 +9,6 @@ backends/           graph → machine code, CUDA, C, Python: one file each
 cache, lru_cache    kernels on disk, and in memory
 ahead               kernels made while LLVM compiles others
 interrupt, work_threads, stage_clock   Ctrl-C while others work; threads; where the time goes
-collection          garbage collection, paused
 """
 
 from polhode.kernel.differentiate import (

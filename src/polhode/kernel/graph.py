@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -153,8 +153,11 @@ class Graph:
                     needed[a] = True
         kept = [k for k, (op, _, _) in enumerate(nodes) if op == "input"]
         kept += [k for k, (op, _, _) in enumerate(nodes) if needed[k] and op != "input"]
-        place = dict(zip(kept, range(len(kept)), strict=True))
-        moved = [Node(op, tuple([place[a] for a in args]), value) for op, args, value in map(nodes.__getitem__, kept)]
+        place = [-1] * len(nodes)
+        for new, k in enumerate(kept):
+            place[k] = new
+        fields = [(op, tuple([place[a] for a in args]), value) for op, args, value in map(nodes.__getitem__, kept)]
+        moved = map(partial(tuple.__new__, Node), fields)  # a third of the time of `Node(…)`
 
         def renumbered(ports: Sequence[Port]) -> tuple[Port, ...]:
             return tuple(port._replace(nodes=tuple(place[k] for k in port.nodes)) for port in ports)

@@ -9,7 +9,7 @@ from itertools import count
 from math import inf
 from weakref import WeakKeyDictionary
 
-from polhode.kernel.graph import Graph, Node
+from polhode.kernel.graph import Graph
 from polhode.kernel.operations import cost
 from polhode.kernel.routine import Routine
 
@@ -32,8 +32,9 @@ def fused(graph: Graph, apart: Sequence[bool] = ()) -> Graph:
 
     apart  for each node whether it is computed apart from the others: its product is not fused into a sum that is not
     """
-    uses = [0] * len(graph.nodes)
-    for _, args, _ in graph.nodes:
+    before = graph.nodes
+    uses = [0] * len(before)
+    for _, args, _ in before:
         for a in args:
             uses[a] += 1
     for port in graph.outputs:
@@ -52,21 +53,21 @@ def fused(graph: Graph, apart: Sequence[bool] = ()) -> Graph:
             negated[k] = add("neg", (k,))
         return negated[k]
 
-    def product(k: int, into: int) -> Node | None:
-        node = graph.nodes[k]
-        return node if node.op == "mul" and uses[k] == 1 and not (apart and apart[k] and not apart[into]) else None
+    def product(k: int, into: int) -> tuple[int, ...]:
+        op, args, _ = before[k]
+        return args if op == "mul" and uses[k] == 1 and not (apart and apart[k] and not apart[into]) else ()
 
-    for here, (op, args, value) in enumerate(graph.nodes):
-        moved = tuple(place[a] for a in args)
+    for here, (op, args, value) in enumerate(before):
+        moved = tuple([place[a] for a in args])
         value = _fused_routine(value) if op == "call" else value
         if op in ("add", "sub"):
             left, right = product(args[0], here), product(args[1], here)
             if left:
-                a, b = (place[x] for x in left.args)
+                a, b = place[left[0]], place[left[1]]
                 place.append(add("fma", (a, b, moved[1] if op == "add" else negative(moved[1]))))
                 continue
             if right:
-                a, b = (place[x] for x in right.args)
+                a, b = place[right[0]], place[right[1]]
                 place.append(add("fma", (a if op == "add" else negative(a), b, moved[0])))
                 continue
         place.append(add(op, moved, value))
@@ -188,17 +189,17 @@ def _loads(graph: Graph, order: Sequence[int], most: float = inf) -> int:
 def _by_results(graph: Graph) -> list[int]:
     """The nodes, one result after the other: what each still needs, what takes the longest way first."""
     depth: list[int] = []
-    for node in graph.nodes:
-        depth.append(1 + max([depth[a] for a in node.args], default=0))
-    found: dict[int, None] = {}
+    for _, args, _ in graph.nodes:
+        depth.append(1 + max([depth[a] for a in args]) if args else 1)
+    found, nodes = dict[int, None](), graph.nodes
     for port in graph.outputs:
         for result in port.nodes:
             waiting = [result]
             while waiting:
                 k = waiting[-1]
-                needed = [] if k in found else [a for a in graph.nodes[k].args if a not in found]
+                needed = [] if k in found else [a for a in nodes[k][1] if a not in found]
                 if needed:
-                    waiting += sorted(needed, key=depth.__getitem__)
+                    waiting += sorted(needed, key=depth.__getitem__) if len(needed) > 1 else needed
                 else:
                     found.setdefault(waiting.pop())
     return list(found)

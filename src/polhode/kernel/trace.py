@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
-from polhode.kernel.collection import collection_paused
 from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.graph import (
     RULE_CONSTANTS,
@@ -31,10 +30,10 @@ from polhode.kernel.graph import (
     rules_for,
 )
 from polhode.kernel.operations import BRANCHES, COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
+from polhode.loading import collection_paused
 from polhode.scalar import Vec, inside_smooth, split
 from polhode.scalar.functions import NUMBERS
 
-NO_TAGS = (None, None)
 _serials = count()
 _open = threading.local()
 
@@ -96,11 +95,15 @@ class Builder:
     def apply(self, op: str, *args: int) -> int:
         """The node of an operation on nodes: a simpler one, one that is there already, or a new one."""
         key = (op, args, None)
-        known = self.known
-        index = known.get(key)
+        index = self.known.get(key)
+        return self.made(key) if index is None else index
+
+    def made(self, key: tuple[str, tuple[int, ...], None]) -> int:
+        """The node of an operation that is not there as it stands (`known`): a simpler one, or a new one."""
+        index = self._simpler(key[0], key[1])
         if index is None:
-            index = self._simpler(op, args)
-            known[key] = index = self._new(key) if index is None else index
+            index = self._new(key)
+        self.known[key] = index
         return index
 
     def _new(self, key: tuple[str, tuple[int, ...], None]) -> int:
@@ -143,10 +146,10 @@ class Builder:
         tag = self._tags.get
         if len(args) == 2:  # nearly all are, and of these nearly none has a tag
             a, b = args
-            tags: tuple[Any, ...] = (tag(a), tag(b))
-            repeated = a == b
-            if tags == NO_TAGS and not repeated:
+            of_a, of_b, repeated = tag(a), tag(b), a == b
+            if of_a is None and of_b is None and not repeated:
                 return None
+            tags: tuple[Any, ...] = (of_a, of_b)
         else:
             tags, repeated = tuple([tag(a) for a in args]), len({*args}) < len(args)
             if not repeated and not any(known is not None for known in tags):
@@ -304,9 +307,10 @@ def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
             node = number_node(builder, other)
         if node is None:
             return NotImplemented  # a vector multiplies its own components
-        args = (node, own) if reflected else (own, node)
-        found = builder.known.get((op, args, None))  # as `apply` does: most are there already
-        node = builder.apply(op, *args) if found is None else found
+        key = (op, (node, own) if reflected else (own, node), None)
+        node = builder.known.get(key)  # as `apply` does: most are there already
+        if node is None:
+            node = builder.made(key)
         if branches and not inside_smooth():
             builder.branches.setdefault(node)
         return BooleanSymbol(builder, node) if comparison else Symbol(builder, node)

@@ -11,16 +11,16 @@ from functools import cached_property
 from typing import Any, Self
 
 from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
-from polhode.model.beams.beam import Beam, beam_parts
+from polhode.model import other_numbers
+from polhode.model.beams import beam
 from polhode.model.constraints.constraint import Constraint, check_data
+from polhode.model.edits import named_frames
 from polhode.model.edits.methods import ModelEdits
-from polhode.model.edits.named_frames import constraints_on_bodies, forces_on_bodies
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
-from polhode.model.modal.body import ModalBody, check_modal, modal_parts
+from polhode.model.modal import body as modal_body
 from polhode.model.notebook import model_html
 from polhode.model.numbers import Parameter, assign, named_parameters, numbers, plain
-from polhode.model.other_numbers import other_numbers
 from polhode.model.parts import LIMITS, Body, BodyFrame, Joint
 from polhode.model.shapes import BodyShape
 from polhode.model.start import Start as Start
@@ -76,20 +76,20 @@ class Model(ModelEdits):
     shapes: Sequence[BodyShape] = field(default=(), compare=False, repr=False)
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
-    beams: InitVar[Sequence[Beam]] = ()
-    modal: InitVar[Sequence[ModalBody]] = ()
+    beams: InitVar["Sequence[beam.Beam]"] = ()
+    modal: InitVar["Sequence[modal_body.ModalBody]"] = ()
 
-    def __post_init__(self, beams: Sequence[Beam], modal: Sequence[ModalBody]) -> None:
+    def __post_init__(self, beams: "Sequence[beam.Beam]", modal: "Sequence[modal_body.ModalBody]") -> None:
         """Check everything; beams and modal bodies become bodies, joints, forces and constraints."""
         check_name("model", "model", self.name)
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in RECORDS:
             assign(self, **{name: self._records(name)})
         if modal:
-            added = modal_parts(modal)
+            added = modal_body.modal_parts(modal)
             assign(self, bodies=(*self.bodies, *added.bodies), joints=(*self.joints, *added.joints))
         if beams:
-            parts = beam_parts(beams, self.bodies, self.joints)._asdict()
+            parts = beam.beam_parts(beams, self.bodies, self.joints)._asdict()
             assign(self, **{name: (*getattr(self, name), *added) for name, added in parts.items()})
         if not is_list(self.ignored) or not all(isinstance(text, str) for text in self.ignored):
             raise ModelError(
@@ -104,13 +104,14 @@ class Model(ModelEdits):
         check_names(self.name, "force", [force.name for force in self.forces])
         check_names(self.name, "constraint", [constraint.name for constraint in self.constraints])
         parent_first(self.name, [b.name for b in self.bodies], [(j.name, j.parent, j.child) for j in self.joints])
-        check_modal(f"model '{self.name}'", self.joints)
+        if any(joint.kind.shared or joint.kind.shares for joint in self.joints):
+            modal_body.check_modal(f"model '{self.name}'", self.joints)
         self._check_frames()
         if self.frames:
             assign(
                 self,
-                forces=forces_on_bodies(self.forces, self.frames),
-                constraints=constraints_on_bodies(self.constraints, self.frames),
+                forces=named_frames.forces_on_bodies(self.forces, self.frames),
+                constraints=named_frames.constraints_on_bodies(self.constraints, self.frames),
             )
         self._check_forces()
         self._check_start()
@@ -121,16 +122,18 @@ class Model(ModelEdits):
     def _records(self, name: str) -> tuple:
         """The bodies, joints, forces or constraints that were given, if they are that."""
         given, kind, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
-        kinds = FORCES.values() if name == "forces" else (kind,)
-        expected, one = " or ".join(each.__name__ for each in kinds), {"bodies": "body"}.get(name, name[:-1])
+
+        def expected() -> str:
+            return " or ".join(each.__name__ for each in (FORCES.values() if name == "forces" else (kind,)))
+
         if not is_list(given):
             fix = f"Leave {name} out where there are none." if given is None else ""
-            raise ModelError(message(where, "not a list", shown(given), f"a list of {expected}", fix))
-        records = tuple(given)
+            raise ModelError(message(where, "not a list", shown(given), f"a list of {expected()}", fix))
+        records, one = tuple(given), {"bodies": "body"}.get(name, name[:-1])
         for k, record in enumerate(records):
             if not isinstance(record, kind):
                 fix = "Wrap it: ph.Constraint(function)." if name == "constraints" and callable(record) else ""
-                raise ModelError(message(f"{where}[{k}]", f"not a {one}", shown(record), f"a {expected}", fix))
+                raise ModelError(message(f"{where}[{k}]", f"not a {one}", shown(record), f"a {expected()}", fix))
         return records
 
     def _check_forces(self) -> None:
@@ -286,7 +289,7 @@ class Model(ModelEdits):
 
         Kernels of such a model take its numbers as inputs: a run of it with numbers that differ compiles nothing anew.
         """
-        return other_numbers(self, values, "with_numbers")
+        return other_numbers.other_numbers(self, values, "with_numbers")
 
     def configuration(self, name: str) -> tuple[float, ...]:
         """The coordinates q (nq,) of a named configuration."""

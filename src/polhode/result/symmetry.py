@@ -50,6 +50,8 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
     held = {*driven, *(joint for c in model.constraints for joint in c.kind.joints(c.data))}
     held |= {joint for force in model.forces for joint in force.joints}
     for joint in model.joints:
+        if not len(linear) and not len(angular):
+            break  # no direction is left
         if joint.parent == WORLD:
             along, about = _motions(joint) if _is_loose(joint, held) else (_none(), _none())
             linear, angular = _common(linear, along), _common(angular, about)

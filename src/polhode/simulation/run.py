@@ -14,7 +14,7 @@ from polhode.check.contacts import ContactMonitor, pull_notes
 from polhode.check.modal_limits import ModalLimits
 from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message, warn_caller
-from polhode.formats.yaml import kept_text
+from polhode.formats.yaml_text import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.kernel.ahead import made_ahead
 from polhode.model import Model
@@ -24,11 +24,11 @@ from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, data
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
-from polhode.simulation.by_form.form_run import FormRun
+from polhode.simulation import sundials_run
+from polhode.simulation.by_form import form_run
 from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work, is_hopeless
 from polhode.simulation.condition import DIRECTIONS, Neighbours
-from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
-from polhode.simulation.derivatives.sensitivity import Sensitivities
+from polhode.simulation.derivatives import replayed_steps, sensitivity
 from polhode.simulation.observer import Observer, observer_of, with_sections
 from polhode.simulation.option_table import STIFF_METHOD
 from polhode.simulation.run_loop import RunLoop
@@ -36,7 +36,6 @@ from polhode.simulation.run_options import usual_method
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
-from polhode.simulation.sundials_run import SundialsRun
 from polhode.simulation.within_steps.watched_path import States
 from polhode.system.identity import identity_text
 
@@ -56,9 +55,9 @@ def stepper_of(scenario: Scenario, warn: bool = True, like: Stepper | None = Non
     like  the stepper of a run of which this is the companion
     """
     if scenario.options.form:
-        return FormRun(scenario)
+        return form_run.FormRun(scenario)
     if scenario.method in SUNDIALS:
-        return SundialsRun(scenario)
+        return sundials_run.SundialsRun(scenario)
     return RunLoop(scenario, warn, like if isinstance(like, RunLoop) else None)
 
 
@@ -76,12 +75,12 @@ class Run:
         if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._contacts.rows:
             self.stepper.watched.seen = self._see_contacts
 
-    def replayed(self, where: str) -> ReplayedRun:
+    def replayed(self, where: str) -> "replayed_steps.ReplayedRun":
         """The run whose steps derivatives replay, or an error."""
         if not isinstance(self.stepper, RunLoop):
             found, fix = f"method '{self.scenario.method}'", "Take a method of ph.methods, without form=."
             raise InputError(message(where, "no derivatives of such a run", found, "steps of our own", fix))
-        return replayed(self.stepper.compiled, self.scenario, where)
+        return replayed_steps.replayed(self.stepper.compiled, self.scenario, where)
 
     def blocks(self, progress: Progress | None = None) -> Iterator[Samples]:
         """Run, block by block; Ctrl-C ends the run with the samples so far."""
@@ -113,7 +112,7 @@ class Run:
         """All samples so far, by name."""
         return joined(self.kept or [self.stepper.start()])
 
-    def result(self, model_text: str = "", tangents: Sensitivities | None = None) -> "xr.Dataset":
+    def result(self, model_text: str = "", tangents: "sensitivity.Sensitivities | None" = None) -> "xr.Dataset":
         """The Dataset of the samples so far, graded; errors, of sensitivities too, are estimated by a companion run."""
         arrays = self.arrays()
         residuals = self.residuals([arrays])
@@ -138,13 +137,14 @@ class Run:
         return self.dataset_of(arrays, found, model_text, observed)
 
     def _error_of(
-        self, tangents: Sensitivities, companion: Companion, arrays: Mapping[str, np.ndarray]
+        self, tangents: "sensitivity.Sensitivities", companion: Companion, arrays: Mapping[str, np.ndarray]
     ) -> ErrorEstimate:
         """The estimated error of the sensitivities, where every sample of the run is accompanied."""
         time, loop = arrays["time"], companion.stepper
         if companion.count < len(time) or not isinstance(loop, RunLoop):
             return ErrorEstimate(time[:0], time[:0], False, companion.how, companion.why)
-        other = Sensitivities(replayed(loop.compiled, companion.scenario, "simulate"), self.options.sensitivities)
+        replay = replayed_steps.replayed(loop.compiled, companion.scenario, "simulate")
+        other = sensitivity.Sensitivities(replay, self.options.sensitivities)
         return ErrorEstimate(time, FACTOR * tangents.error(other, time, arrays["q"]), True, companion.how)
 
     @property
@@ -298,7 +298,7 @@ class Run:
         first = self.stepper.first_switch if isinstance(self.stepper, RunLoop) else None
         if not first or not self.options.sensitivities:
             return []
-        note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {LEFT_OUT}"
+        note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {replayed_steps.LEFT_OUT}"
         return [Check("error of sensitivities, later", None, None, None, "", UNCHECKED, note)]
 
     @property

@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 import numpy as np
 
 from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_policy_of
-from polhode.dynamics.single import forms
 from polhode.errors import InputError, did_you_mean, message
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import ADAPTIVE, method_named
@@ -18,6 +17,7 @@ from polhode.model.forces.refused import refuse_normal_forces, refuse_state_iner
 from polhode.model.per_model_cache import once_each
 from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
+from polhode.simulation.by_form import form_names
 from polhode.simulation.inputs import Sampled, is_held_input
 from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS, STIFF_METHOD
 from polhode.simulation.run_records import Event, listed
@@ -344,7 +344,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "move_start": lambda value: flag("simulate, move_start", value),
     "limits": lambda value: flag("simulate, limits", value),
     "specialise": lambda value: None if value is None else flag("simulate, specialise", value),
-    "form": _or_none(lambda name: forms[name].name),
+    "form": _or_none(lambda name: form_names.form_named(name).name),
     "events": listed,
     "duration": _or_none(_seconds("duration")),
     "step": _or_none(_seconds("step", ", or None for steps under control of the tolerance")),

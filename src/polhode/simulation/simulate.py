@@ -7,10 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
 
 from polhode.errors import InputError, message
-from polhode.model import Model, check_model
-from polhode.model.other_numbers import other_numbers
+from polhode.model import Model, check_model, other_numbers
 from polhode.scalar import Array, shown
-from polhode.simulation.derivatives.sensitivity import Sensitivities
+from polhode.simulation.derivatives import sensitivity
 from polhode.simulation.option_table import ARGUMENTS, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
 from polhode.simulation.run_options import RunKeywords, RunOptions, checked_options
@@ -85,7 +84,7 @@ def simulate(
         q = model.configuration(start)
     if parameters is not None:
         check_model("simulate", model)
-        model = other_numbers(model, parameters, "simulate, parameters")
+        model = other_numbers.other_numbers(model, parameters, "simulate, parameters")
     asked = checked_options(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     if isinstance(progress, bool):
         progress = RunLines(getattr(model, "name", "simulate")) if progress else None
@@ -103,9 +102,9 @@ def followed(
 ) -> "xr.Dataset":
     """The run of a model by checked options, followed to its end: its graded Dataset."""
     run = Run(Scenario.of(model, q, v, tau, asked))
-    tangents = (
-        Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities) if asked.sensitivities else None
-    )
+    tangents = None
+    if asked.sensitivities:
+        tangents = sensitivity.Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities)
     run.follow(progress)
     result = run.result(model_text, tangents)
     if asked.keep is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.check.constraint_monitor import FORCES, ConstraintMonitor
 from polhode.check.given_start import start_of
-from polhode.formats.yaml import kept_text
+from polhode.formats.yaml_text import kept_text
 from polhode.model import Model, check_model
 from polhode.result.dataset import Facts, Trajectory, dataset
 from polhode.simulation.observer import observer_of, with_sections

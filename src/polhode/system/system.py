@@ -16,8 +16,8 @@ import numpy as np
 
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
+from polhode.kernel.backends import c
 from polhode.kernel.backends.base import Computation
-from polhode.kernel.backends.c import c_source, identifier
 from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
 from polhode.model.layout import layout_html
@@ -159,8 +159,8 @@ class System(
         """
         texts = []
         for name in quantities or ("inverse_dynamics", "forward_dynamics"):
-            function = identifier(f"{identifier(self.model.name)}_{name}")
-            texts.append(c_source(self._of_kernel("export_c", "graph", name), function))
+            function = c.identifier(f"{c.identifier(self.model.name)}_{name}")
+            texts.append(c.c_source(self._of_kernel("export_c", "graph", name), function))
         try:
             Path(path).write_text("\n".join(texts), encoding="utf-8")
         except (OSError, TypeError, ValueError) as fault:

@@ -1,12 +1,12 @@
-"""The backends by the names of their targets."""
+"""The backends by the names of their targets, each imported when it is first asked for."""
 
 from polhode.kernel.backends.base import Backend
-from polhode.kernel.backends.cuda import CudaBackend
-from polhode.kernel.backends.llvm.backend import LlvmBackend
-from polhode.kernel.backends.python import PythonBackend
+from polhode.loading import NamedClasses
 
-BACKENDS: dict[str, type[Backend]] = {
-    "cpu": LlvmBackend,
-    "cuda": CudaBackend,
-    "python": PythonBackend,
-}
+BACKENDS: NamedClasses[Backend] = NamedClasses(
+    {
+        "cpu": "polhode.kernel.backends.llvm.backend:LlvmBackend",
+        "cuda": "polhode.kernel.backends.cuda:CudaBackend",
+        "python": "polhode.kernel.backends.python:PythonBackend",
+    }
+)

@@ -3,14 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from polhode.model.differences import ModelDifferences, differences
-from polhode.model.edits.append import appended
-from polhode.model.edits.base import with_base
-from polhode.model.edits.lock import with_locked
-from polhode.model.edits.merge import merged
-from polhode.model.edits.mirror import mirrored
-from polhode.model.edits.scale import scaled
-from polhode.model.edits.subtree import limb, with_subtree, without_subtree
+from polhode.model import differences
+from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
 from polhode.model.topology import WORLD
 from polhode.scalar import Array
 
@@ -34,7 +28,7 @@ class ModelEdits:
         What acts along locked joints alone (friction, stops, damping, springs) is gone, with its constant potential. A
         joint that follows a locked one is held by a constraint.
         """
-        return with_locked(self, values, merge, drop)
+        return lock.with_locked(self, values, merge, drop)
 
     def merged(self, *, drop: bool = False) -> Self:
         """The machine without fixed joints: a body becomes part of the one it is fixed to, their masses together.
@@ -43,7 +37,7 @@ class ModelEdits:
 
         drop  as of `with_locked`: what names two bodies that become one, or a body by a user function, is at fault
         """
-        return merged(self, f"merged, model '{self.name}'", drop=drop)
+        return merge.merged(self, f"merged, model '{self.name}'", drop=drop)
 
     def append(
         self,
@@ -69,7 +63,7 @@ class ModelEdits:
         q and v are those of this machine, then those of the other one; own states come last. Gravity, and directions
         in world axes, are those of this model.
         """
-        return appended(self, other, at, position, orientation, prefix, drop)
+        return append.appended(self, other, at, position, orientation, prefix, drop)
 
     def limb(self, joint: str, *, drop: bool = False) -> Self:
         """A joint and all that it carries as a machine of its own.
@@ -81,11 +75,11 @@ class ModelEdits:
 
         drop  as of `with_locked`: what is between the limb and the rest, but for the parent, is at fault
         """
-        return limb(self, joint, drop)
+        return subtree.limb(self, joint, drop)
 
     def without_subtree(self, joint: str, *, drop: bool = False) -> Self:
         """The machine without a joint and all that it carries.  drop: as of `with_locked`"""
-        return without_subtree(self, joint, drop)
+        return subtree.without_subtree(self, joint, drop)
 
     def with_subtree(self, joint: str, other: Any, *, prefix: str = "", drop: bool = False) -> Self:
         """The machine with that of another model in place of a joint and all that it carries.
@@ -94,7 +88,7 @@ class ModelEdits:
 
         prefix, drop  as of `append`
         """
-        return with_subtree(self, joint, other, prefix, drop)
+        return subtree.with_subtree(self, joint, other, prefix, drop)
 
     def with_base(self, body: str, *, drop: bool = False) -> Self:
         """The same machine, which flies, with another body on its free joint: other coordinates of the same motion.
@@ -105,7 +99,7 @@ class ModelEdits:
 
         drop  as of `with_locked`
         """
-        return with_base(self, body, drop)
+        return base.with_base(self, body, drop)
 
     def mirrored(self, normal: Array = (0.0, 1.0, 0.0), *, drop: bool = False) -> Self:
         """The mirror image of the machine about the plane through the world's origin across `normal` (3,).
@@ -118,7 +112,7 @@ class ModelEdits:
 
         drop  as of `with_locked`
         """
-        return mirrored(self, normal, drop)
+        return mirror.mirrored(self, normal, drop)
 
     def scaled(self, length: float = 1.0, mass: float = 1.0, time: float = 1.0, *, drop: bool = False) -> Self:
         """The machine of another size: every number times the scales to the powers that its unit has.
@@ -133,13 +127,13 @@ class ModelEdits:
 
         drop  as of `with_locked`: functions have numbers of their own, and are at fault
         """
-        return scaled(self, length, mass, time, drop)
+        return scale.scaled(self, length, mass, time, drop)
 
-    def diff(self, other: Any) -> ModelDifferences:
+    def diff(self, other: Any) -> "differences.ModelDifferences":
         """What differs between two models, by path: values here and there. Empty where they are equal.
 
         >>> pendulum = ph.load("pendulum")
         >>> print(pendulum.diff(pendulum.with_numbers({"gravity.2": -1.62})))
         gravity.2: -9.81 → -1.62
         """
-        return differences(self, other)
+        return differences.differences(self, other)

@@ -1,40 +1,32 @@
-"""The kinds of force elements by the name that files have for them; those of users are added while a program runs."""
+"""The kinds of force elements by the name that files have for them; those of users are added while a program runs.
+
+The module of a kind is imported when the kind is first asked for.
+"""
 
 from polhode.errors import ModelError, fault_of_name, message
-from polhode.model.forces.backlash import Backlash
+from polhode.loading import NamedClasses
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.beam_element import BeamElement
-from polhode.model.forces.beam_inertia import BeamInertia
-from polhode.model.forces.body_force import BodyForce
-from polhode.model.forces.bushing import Bushing
-from polhode.model.forces.force import Force
-from polhode.model.forces.force_function import ForceFunction
-from polhode.model.forces.impact_stop import ImpactStop
-from polhode.model.forces.joint_friction import JointFriction
-from polhode.model.forces.joint_lock import JointLock
-from polhode.model.forces.joint_stop import JointStop, LimitStop
-from polhode.model.forces.spring import Spring
-from polhode.model.forces.thrust import Thrust
-from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.scalar import shown
 
-FORCES: dict[str, type[ForceElement]] = {
-    "force": Force,
-    "spring": Spring,
-    "torsion-spring": TorsionSpring,
-    "bushing": Bushing,
-    "beam-element": BeamElement,
-    "beam-inertia": BeamInertia,
-    "body-force": BodyForce,
-    "function": ForceFunction,
-    "joint-friction": JointFriction,
-    "joint-stop": JointStop,
-    "limit-stop": LimitStop,
-    "impact-stop": ImpactStop,
-    "joint-lock": JointLock,
-    "thrust": Thrust,
-    "backlash": Backlash,
-}
+FORCES: NamedClasses[ForceElement] = NamedClasses(
+    {
+        "force": "polhode.model.forces.force:Force",
+        "spring": "polhode.model.forces.spring:Spring",
+        "torsion-spring": "polhode.model.forces.torsion_spring:TorsionSpring",
+        "bushing": "polhode.model.forces.bushing:Bushing",
+        "beam-element": "polhode.model.forces.beam_element:BeamElement",
+        "beam-inertia": "polhode.model.forces.beam_inertia:BeamInertia",
+        "body-force": "polhode.model.forces.body_force:BodyForce",
+        "function": "polhode.model.forces.force_function:ForceFunction",
+        "joint-friction": "polhode.model.forces.joint_friction:JointFriction",
+        "joint-stop": "polhode.model.forces.joint_stop:JointStop",
+        "limit-stop": "polhode.model.forces.joint_stop:LimitStop",
+        "impact-stop": "polhode.model.forces.impact_stop:ImpactStop",
+        "joint-lock": "polhode.model.forces.joint_lock:JointLock",
+        "thrust": "polhode.model.forces.thrust:Thrust",
+        "backlash": "polhode.model.forces.backlash:Backlash",
+    }
+)
 """Every kind of force element."""
 
 

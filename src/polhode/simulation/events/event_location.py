@@ -256,7 +256,7 @@ class StepEvents:
         Beyond it others may be passed, and it may be passed back, above all by a step that was rejected since its
         forces were those of the wrong side: such steps are tried from a short part of them on.
         """
-        before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
+        before, after = (self.compiled.field(self.packed, name) for name in ("g_before", "g"))
         low, high, at_low = 0.0, 1.0, before
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
         passed = self._passed(before, after)
@@ -278,23 +278,25 @@ class StepEvents:
         if not passed:
             return None
         k = passed[0]
-        return SwitchInStep(k, *bracketed(at_low[k], after[k], self._function(k), width, ends=(low, high)))
+        ends = float(at_low[k]), float(after[k])
+        return SwitchInStep(k, *bracketed(*ends, self._function(k), width, ends=(low, high)))
 
-    def _values(self, theta: float) -> list[float]:
+    def _values(self, theta: float) -> np.ndarray:
         """All functions at a part θ > 0 of the step."""
         first = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv
-        values: list[float] = self._inside(theta)[first : first + len(self._before)].tolist()
-        return values
+        return self._inside(theta)[first : first + len(self._before)].copy()
 
     @cached_property
     def _before(self) -> np.ndarray:
         """All functions where the step begins."""
         return self.compiled.field(self.packed, "g_before")
 
-    def _passed(self, before: list[float], values: list[float]) -> list[int]:
+    def _passed(self, before: np.ndarray, values: np.ndarray) -> list[int]:
         """The surfaces that are passed between two places; one whose function is no number counts as passed."""
-        surfaces = range(len(self.compiled.crossings), len(before))
-        return [k for k in surfaces if crossed((SURFACE,), (before[k],), (values[k],)) or math.isnan(values[k])]
+        first = len(self.compiled.crossings)
+        old, new = before[first:], values[first:]
+        passed: list[int] = (first + np.flatnonzero(crossed((SURFACE,), (old,), (new,)) | np.isnan(new))).tolist()
+        return passed
 
     def _near(self) -> tuple["StepEvents", SwitchInStep | None]:
         """Equal steps: the events of a shorter step up to the first switch, and the switch in it.

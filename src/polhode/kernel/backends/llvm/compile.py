@@ -25,13 +25,13 @@ from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
-from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.routine import routines
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
+from polhode.loading import collection_paused
 
 with suppress(ImportError):  # `_new_machine` says so
     import llvmlite.binding  # noqa: F401 - here while nobody collects garbage: see polhode.__init__

@@ -67,6 +67,11 @@ stages keeps the code, and the time to compile it, small."""
 WRITTEN_CONSTRAINED = 30
 """The same under constraints, where accelerations take so much longer than sums over stages."""
 
+OPTIMISED = 120
+"""Numbers of a state up to which kernels of samples, in lanes, are optimised as steps are: samples of `arm-7` then take
+half the time, those of `stewart-platform` and of a closed chain of 50 links three quarters. Of forty four-bars, 240
+numbers, they would take 0.95 of it, and LLVM 8 s more."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -768,12 +773,17 @@ class CompiledRun:
         """A sample as a function of (packed, target, tolerance) on generic scalars."""
         return partial(step_state.state_at, self.setup(level), self.like)
 
+    @property
+    def _is_long(self) -> bool:
+        """Whether kernels of states within steps are not optimised, ever."""
+        return self.model.nq + self.model.nv > OPTIMISED
+
     @cached_property
     def _samples_kernel(self) -> Kernel:
         """The samples of controlled steps: apart from one another, so several at once. Of `stewart-platform` 1,001 take
-        8 ms in place of 40 ms, with the bits of one after the other; made quickly the kernel is hardly slower."""
+        8 ms in place of 40 ms, with the bits of one after the other."""
         given = "target", "tolerance"
-        return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], quick=True, width=lanes())
+        return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], self._is_long, lanes())
 
     @cached_property
     def _motion_kernel(self) -> Kernel:
@@ -782,7 +792,7 @@ class CompiledRun:
         def make(run: CompiledRun, level: Vec | None) -> Callable[..., Vec]:
             return partial(step_state.step_motion, run.setup(level), run.like)
 
-        return self._step_kernel(("tolerance",), make, "motion within steps", ["motion"], quick=True, width=lanes())
+        return self._step_kernel(("tolerance",), make, "motion within steps", ["motion"], self._is_long, lanes())
 
     @cached_property
     def _within_kernel(self) -> Kernel:
@@ -798,7 +808,7 @@ class CompiledRun:
             return step_state.state_in_step(run._setup_unheld, motion, target)
 
         title = "state within a step"
-        return self.kernel_of(lambda run: partial(function, run), shapes, title, [title], quick=True, width=lanes())
+        return self.kernel_of(lambda run: partial(function, run), shapes, title, [title], self._is_long, lanes())
 
     def inside(
         self, packed: np.ndarray, settings: Sequence[float], level: np.ndarray | None

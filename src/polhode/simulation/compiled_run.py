@@ -711,6 +711,7 @@ class CompiledRun:
             return found
 
         within = WithinSteps(
+            lanes(),
             lambda rows: self._motion_kernel(rows, tolerance, *extra)[0],
             lambda motions, times: self._within_kernel(motions, times)[0],
             shorter,

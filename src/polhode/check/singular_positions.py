@@ -224,14 +224,16 @@ def _first_rows(system: System, t: np.ndarray, q: np.ndarray) -> FirstRows:
     """The rows at the first look of a path: t (1), q (1, nq)."""
     assert system.conditions is not None
     known, key = _known_starts(system), (float(t[0]), q.tobytes())
-    if key not in known:
+    found = known.get(key)
+    if found is None:
         A = system.constraint_rows(q, np.zeros((1, system.nv)), t=t).A
         B = scaled_rows(A, metric_of(system, q, A), np.array(system.conditions.scales.sizes))
+        natural = _natural(np.linalg.norm(A[0] / _probes(system)[0], axis=1), np.linalg.norm(B[0], axis=1))
+        found = FirstRows(float(t[0]), q[0].copy(), natural, singular_values(B)[0])
         if len(known) >= STARTS:
             known.clear()
-        natural = _natural(np.linalg.norm(A[0] / _probes(system)[0], axis=1), np.linalg.norm(B[0], axis=1))
-        known[key] = FirstRows(float(t[0]), q[0].copy(), natural, singular_values(B)[0])
-    return known[key]
+        known[key] = found
+    return found
 
 
 def _natural(size: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -742,10 +742,10 @@ class CompiledRun:
             return found
 
         within = WithinSteps(
-            lanes(),
             lambda rows: self._motion_kernel(rows, tolerance, *extra)[0],
             lambda motions, times: self._within_kernel(motions, times)[0],
             shorter,
+            lanes(),
         )
         states = np.concatenate([self.field(rows, name) for name in ("q", "v", "work")], axis=1)
         return StepMotions(rows, self.field(rows, "t0"), self.field(rows, "t"), states, within)

@@ -23,16 +23,16 @@ have shorter ones, with 0.3 few have."""
 class WithinSteps(NamedTuple):
     """What finds states within steps, of rows of step states; all compiled.
 
-    lanes    rows whose polynomials are found side by side
     motions  of rows: polynomials, their error estimates last
     states   of polynomials and times
     shorter  of rows and times, by shorter steps
+    lanes    rows whose polynomials are found side by side
     """
 
-    lanes: int
     motions: Callable[[np.ndarray], np.ndarray]
     states: Callable[[np.ndarray, np.ndarray], np.ndarray]
     shorter: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    lanes: int = 1
 
 
 class StepMotions:

@@ -359,8 +359,11 @@ class PathWatch:
         if at is not before:
             self._jumps(at)
         largest = np.maximum(np.maximum.accumulate(at.pivots, axis=0), self._largest)
-        ratio = at.pivots / np.where(largest > 0, largest, 1.0)
-        ratio[:, np.all(largest == 0, axis=0)] = 1.0  # rows that are always dependent
+        if largest[0].all():  # they only grow
+            ratio = at.pivots / largest
+        else:
+            ratio = at.pivots / np.where(largest > 0, largest, 1.0)
+            ratio[:, largest[-1] == 0] = 1.0  # rows that are always dependent
         self._examine(at, ratio, largest[-1], self._lowest(at, ratio, last))
         self._largest = largest[-1]
         if last or len(at.t) > 2:
@@ -369,10 +372,13 @@ class PathWatch:
     def _compare(self, at: Looks) -> None:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
         pivots = at.pivots.T.copy()  # along the looks, as minima and sums like it
-        alive = pivots > 0
-        weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
-        counts = np.sum(alive, axis=0)
-        weakest[counts == 0] = -np.inf
+        weakest = np.min(pivots, axis=0, initial=np.inf)
+        counts = np.full(len(weakest), len(pivots))
+        if not weakest.min(initial=np.inf) > 0 or not len(pivots):
+            alive = pivots > 0
+            weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
+            counts = np.sum(alive, axis=0)
+            weakest[counts == 0] = -np.inf
         known = self._singular_values(at, self._stronger(weakest))
         begin = 0
         while True:  # the next that is better than all before it
@@ -434,11 +440,13 @@ class PathWatch:
     def _positions_and_rates(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """φ (n, m) of the rows that have positions, and `Looks.rates`."""
         residuals = [self.system.constraint_residuals(q, z, t=t) for z in self._probes]
-        found = np.stack([rates for _, rates in residuals], axis=2)
-        if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
+        if not np.any(self._sizes) and len(t) and all(np.isfinite(rates[0]).all() for _, rates in residuals):
             self._first = _first_rows(self.system, t[:1], q[:1])
             self._sizes = self._first.natural
-        return residuals[0].positions, found / np.where(self._sizes > 0, self._sizes, 1.0)[:, None]
+        sizes, found = np.where(self._sizes > 0, self._sizes, 1.0), np.empty((*residuals[0].rates.shape, PROBES))
+        for i, (_, rates) in enumerate(residuals):
+            np.divide(rates, sizes, out=found[:, :, i])
+        return residuals[0].positions, found
 
     def _scaled(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """B (n, k, nv) and K (n, nv, nv) of some states."""

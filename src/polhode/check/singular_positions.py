@@ -245,6 +245,15 @@ def _natural(size: np.ndarray, length: np.ndarray) -> np.ndarray:
     return np.where(known, found, np.median(found[known]) if np.any(known) else 1.0)
 
 
+def _ratios(pivots: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """(n, k)  Pivots in parts of their largest so far, which only grows; 1 for rows that are always dependent."""
+    if largest[0].all():
+        return pivots / largest
+    found = pivots / np.where(largest > 0, largest, 1.0)
+    found[:, largest[-1] == 0] = 1.0
+    return found
+
+
 class PathWatch:
     """Looks at a motion as it goes on, and finds the singular positions on its way."""
 
@@ -359,11 +368,7 @@ class PathWatch:
         if at is not before:
             self._jumps(at)
         largest = np.maximum(np.maximum.accumulate(at.pivots, axis=0), self._largest)
-        if largest[0].all():  # they only grow
-            ratio = at.pivots / largest
-        else:
-            ratio = at.pivots / np.where(largest > 0, largest, 1.0)
-            ratio[:, largest[-1] == 0] = 1.0  # rows that are always dependent
+        ratio = _ratios(at.pivots, largest)
         self._examine(at, ratio, largest[-1], self._lowest(at, ratio, last))
         self._largest = largest[-1]
         if last or len(at.t) > 2:

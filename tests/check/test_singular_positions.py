@@ -9,8 +9,11 @@ import pytest
 from scipy.integrate import quad
 
 import polhode as ph
+from polhode.check import singular_positions
 from polhode.check.singular_positions import PathWatch
+from polhode.constrain.constraint_policy import DEFAULT_POLICY
 from polhode.result.verdict import Grade
+from polhode.system.shared import shared_system
 
 G = 9.81
 
@@ -139,3 +142,24 @@ def test_a_damaged_state_of_the_watch_is_none(place, value):
     state[place] = value
     assert not watch.is_state(state)
     assert not watch.is_state(state[:-1])
+
+
+def test_what_is_known_of_a_start_changes_nothing(monkeypatch):
+    """Rows at a start are those of the run before; where none are kept, they are found again."""
+    model, asked = ph.load("n-four-bar-2"), {"duration": 3.0, "verify": False}
+    runs = [ph.simulate(model, **asked) for _ in range(2)]
+    monkeypatch.setattr(singular_positions, "_known_starts", lambda system: {})
+    runs.append(ph.simulate(model, **asked))
+    assert positions(runs[0])
+    for run in runs[1:]:
+        assert np.array_equal(run["q"], runs[0]["q"])
+        assert run.attrs["singular_positions"] == runs[0].attrs["singular_positions"]
+
+
+def test_few_starts_are_kept(monkeypatch):
+    monkeypatch.setattr(singular_positions, "STARTS", 2)
+    model = ph.load("four-bar")
+    system = shared_system(model, DEFAULT_POLICY)
+    for k in range(5):
+        singular_positions._first_rows(system, np.array([float(k)]), np.array([model.zero]))
+        assert 1 <= len(singular_positions._known_starts(system)) <= 2

@@ -6,6 +6,12 @@ import pytest
 import polhode as ph
 from integration import TOP, TOP_START
 from polhode import exact
+from polhode.integrate.adaptive import Controlled
+from polhode.integrate.method import MotionState
+from polhode.kernel.backends.llvm import in_place
+from polhode.scalar import Vec
+from polhode.simulation import step_state
+from polhode.simulation.events import event_location
 from run_cases import CART, FREQUENCY, PENDULUM, SLIDER, final
 
 TOLERANCE = 1e-11
@@ -291,3 +297,41 @@ def test_a_sample_at_a_jump_of_the_force_is_not_beyond_it(samples):
         work = np.where(abs(run["q"][:, 0] - 10) < 0.1, run["q"][:, 0] - 9.9, np.where(run["q"][:, 0] > 10, 0.2, 0.0))
         np.testing.assert_allclose(run["v"][:, 0] ** 2, 1 + 6 / mass * work, rtol=1e-9)
         assert run.verdict == "good"
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_rows_and_moments_that_are_computed_together_do_not_change_a_bit(monkeypatch, rows):
+    """A run into the limits of its joints, which ends blocks at contacts and has samples in the steps up to them."""
+    asked = {"duration": 1.0, "samples": 400, "verify": False}
+    usual = ph.simulate(ph.load("arm-7"), **asked)
+    monkeypatch.setattr(in_place, "AT_ONCE", rows)
+    monkeypatch.setattr(event_location, "HOPS", rows)
+    parts = ph.simulate(ph.load("arm-7"), **asked)
+    assert len(events_of(usual)) > 3
+    assert events_of(usual) == events_of(parts)
+    for part in ("q", "v", "step_size"):
+        assert np.array_equal(usual[part], parts[part], equal_nan=True)
+
+
+def test_samples_up_to_a_switch_are_those_of_steps_that_end_there():
+    """Samples in the steps before contacts are those of a run that ends at them."""
+    model = ph.load("arm-7")
+    times = np.linspace(0.0, 0.6, 601)[1:]
+    many, few = (ph.simulate(model, duration=0.6, samples=x, verify=False) for x in (times, times[-1:]))
+    assert events_of(many) == events_of(few)
+    assert np.array_equal(many["q"][-1], few["q"][-1])
+    assert float(abs(many["q"].diff("time")).max()) < 0.02
+
+
+def test_a_rejected_step_is_not_projected():
+    calls = []
+
+    def project(t, q, v):
+        calls.append(t)
+        return 2.0 * q, 3.0 * v
+
+    q, v = Vec([1.0, 2.0]), Vec([3.0])
+    tried = Controlled(True, 0.5, q, v, 0.1, 0.2, MotionState(q, v))
+    assert step_state._projected(project, tried) == ((2.0, 4.0), (9.0,))
+    assert step_state._projected(project, tried._replace(accepted=False)) == (q, v)
+    assert calls == [0.5]

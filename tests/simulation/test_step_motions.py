@@ -62,6 +62,20 @@ def test_nothing_is_computed_for_samples_at_the_ends_of_steps():
     assert "_motions" not in vars(found)
 
 
+def test_lanes_that_would_be_idle_find_the_motions_of_other_steps():
+    rows, asked = np.arange(6.0)[:, None], []
+    within = WithinSteps(
+        lambda rows: [asked.append(rows[:, 0].tolist()), np.column_stack([rows, 0 * rows])][1],
+        lambda motions, times: motions[:, :1],
+        lambda rows, times: np.full((len(times), 1), np.nan),
+        lanes=4,
+    )
+    found = StepMotions(rows, rows[:, 0], rows[:, 0] + 1, np.zeros((6, 1)), within)
+    for k in (2, 0, 5, 4):
+        assert found.at(np.array([k]), np.array([k + 0.5])).tolist() == [[k]]
+    assert asked == [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0]]
+
+
 def test_work_is_kept_on_groups_too():
     """Samples and work of a bicycle pushed along, by the method in coordinates and by the one on the group."""
     push = lambda t, q, v: [0.1 * ph.sin(t), *[0.0] * (len(v) - 1)]

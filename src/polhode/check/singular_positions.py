@@ -68,6 +68,9 @@ KEPT = 4
 LOOKS = 2000
 """Looks between samples that every path may take; `watched_path` allows more as samples and steps come."""
 
+STARTS = 64
+"""Starts of runs of one machine at which rows are known."""
+
 SINGLE = 8
 """Numbers at the head of a state."""
 
@@ -148,6 +151,20 @@ class Looks(NamedTuple):
         return Looks(*(array[which] for array in self))
 
 
+class FirstRows(NamedTuple):
+    """The rows at the first look of a path.
+
+    t, q      its time and q (nq)
+    natural   (k)  lengths of A's rows, in the units of the probes, over those of B's
+    singular  (m)  singular values of B
+    """
+
+    t: float
+    q: np.ndarray
+    natural: np.ndarray
+    singular: np.ndarray
+
+
 class Cubics:
     """A path between looks: positions by cubics of their values and rates, velocities along lines."""
 
@@ -197,6 +214,46 @@ def _probes(system: System) -> tuple[np.ndarray, np.ndarray]:
     return per, np.random.default_rng(0).choice((-1.0, 1.0), (PROBES, system.nv)) / per
 
 
+@once_per_system
+def _known_starts(system: System) -> dict[tuple[float, bytes], FirstRows]:
+    """The rows at the starts of the last runs, by time and q: run after run begins at the same."""
+    return {}
+
+
+def _first_rows(system: System, t: np.ndarray, q: np.ndarray) -> FirstRows:
+    """The rows at the first look of a path: t (1), q (1, nq)."""
+    assert system.conditions is not None
+    known, key = _known_starts(system), (float(t[0]), q.tobytes())
+    found = known.get(key)
+    if found is None:
+        A = system.constraint_rows(q, np.zeros((1, system.nv)), t=t).A
+        B = scaled_rows(A, metric_of(system, q, A), np.array(system.conditions.scales.sizes))
+        natural = _natural(np.linalg.norm(A[0] / _probes(system)[0], axis=1), np.linalg.norm(B[0], axis=1))
+        found = FirstRows(float(t[0]), q[0].copy(), natural, singular_values(B)[0])
+        if len(known) >= STARTS:
+            known.clear()
+        known[key] = found
+    return found
+
+
+def _natural(size: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(k)  The lengths of A's rows over those of B's; of rows of zeros the median of the others."""
+    known = (length > 0) & (size > 0)
+    found = np.where(known, size / np.where(known, length, 1.0), 0.0)
+    if np.all(known):
+        return found
+    return np.where(known, found, np.median(found[known]) if np.any(known) else 1.0)
+
+
+def _ratios(pivots: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """(n, k)  Pivots in parts of their largest so far, which only grows; 1 for rows that are always dependent."""
+    if largest[0].all():
+        return pivots / largest
+    found = pivots / np.where(largest > 0, largest, 1.0)
+    found[:, largest[-1] == 0] = 1.0
+    return found
+
+
 class PathWatch:
     """Looks at a motion as it goes on, and finds the singular positions on its way."""
 
@@ -226,6 +283,8 @@ class PathWatch:
         self._known: Looks | None = None
         """These looks, where they are known and need not be taken again."""
         self._examined = self._jumped = -np.inf
+        self._first: FirstRows | None = None
+        """The rows at the first look, which `usual` begins with too."""
 
     @property
     def state(self) -> np.ndarray:
@@ -241,7 +300,7 @@ class PathWatch:
             self.left,
             self.unseen,
         )
-        return np.array([*single, *self._largest, *self._sizes, *looks.ravel()])
+        return np.concatenate([np.array(single, dtype=float), self._largest, self._sizes, looks.ravel()])
 
     def is_state(self, state: object) -> bool:
         """Whether something has the shape of a state, and counts that may be."""
@@ -288,7 +347,8 @@ class PathWatch:
         before = self._known
         if self.pending is not None:
             new = t > self.pending[0][-1]
-            t, q, v = (x[new] for x in (t, q, v))
+            if not new.all():
+                t, q, v = (x[new] for x in (t, q, v))
             if before is None:
                 t, q, v = (np.concatenate([a, b]) for a, b in zip(self.pending, (t, q, v), strict=True))
         if before is None:
@@ -308,8 +368,7 @@ class PathWatch:
         if at is not before:
             self._jumps(at)
         largest = np.maximum(np.maximum.accumulate(at.pivots, axis=0), self._largest)
-        ratio = at.pivots / np.where(largest > 0, largest, 1.0)
-        ratio[:, np.all(largest == 0, axis=0)] = 1.0  # rows that are always dependent
+        ratio = _ratios(at.pivots, largest)
         self._examine(at, ratio, largest[-1], self._lowest(at, ratio, last))
         self._largest = largest[-1]
         if last or len(at.t) > 2:
@@ -318,10 +377,13 @@ class PathWatch:
     def _compare(self, at: Looks) -> None:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
         pivots = at.pivots.T.copy()  # along the looks, as minima and sums like it
-        alive = pivots > 0
-        weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
-        counts = np.sum(alive, axis=0)
-        weakest[counts == 0] = -np.inf
+        weakest = np.min(pivots, axis=0, initial=np.inf)
+        counts = np.full(len(weakest), len(pivots))
+        if not weakest.min(initial=np.inf) > 0 or not len(pivots):
+            alive = pivots > 0
+            weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
+            counts = np.sum(alive, axis=0)
+            weakest[counts == 0] = -np.inf
         known = self._singular_values(at, self._stronger(weakest))
         begin = 0
         while True:  # the next that is better than all before it
@@ -349,7 +411,13 @@ class PathWatch:
         """The singular values of B at some looks, by their numbers."""
         if not which:
             return {}
-        return dict(zip(which, singular_values(self._scaled(*(x[which] for x in at[:3]))[0]), strict=True))
+        known, found = self._first, dict[int, np.ndarray]()
+        if known and at.t[which[0]] == known.t and np.array_equal(at.q[which[0]], known.q):
+            found[which[0]], which = known.singular, which[1:]
+        if which:
+            values = singular_values(self._scaled(*(x[which] for x in at[:3]))[0])
+            found |= zip(which, values, strict=True)
+        return found
 
     def _take(self, singular: np.ndarray, off: float) -> None:
         """Let the rank and σ of one look count: its singular values (m) and its violation."""
@@ -377,21 +445,13 @@ class PathWatch:
     def _positions_and_rates(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """φ (n, m) of the rows that have positions, and `Looks.rates`."""
         residuals = [self.system.constraint_residuals(q, z, t=t) for z in self._probes]
-        found = np.stack([rates for _, rates in residuals], axis=2)
-        if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
-            self._sizes = self._natural(t[:1], q[:1])
-        return residuals[0].positions, found / np.where(self._sizes > 0, self._sizes, 1.0)[:, None]
-
-    def _natural(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """(k)  The lengths of A's rows, in the units of the probes, over those of B's, at one state."""
-        still = np.zeros((1, self.system.nv))
-        length = np.linalg.norm(self._scaled(t, q, still)[0][0], axis=1)
-        size = np.linalg.norm(self.system.constraint_rows(q, still, t=t).A[0] / self._per, axis=1)
-        known = (length > 0) & (size > 0)
-        found = np.where(known, size / np.where(known, length, 1.0), 0.0)
-        if np.all(known):
-            return found
-        return np.where(known, found, np.median(found[known]) if np.any(known) else 1.0)
+        if not np.any(self._sizes) and len(t) and all(np.isfinite(rates[0]).all() for _, rates in residuals):
+            self._first = _first_rows(self.system, t[:1], q[:1])
+            self._sizes = self._first.natural
+        sizes, found = np.where(self._sizes > 0, self._sizes, 1.0), np.empty((*residuals[0].rates.shape, PROBES))
+        for i, (_, rates) in enumerate(residuals):
+            np.divide(rates, sizes, out=found[:, :, i])
+        return residuals[0].positions, found
 
     def _scaled(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """B (n, k, nv) and K (n, nv, nv) of some states."""
@@ -413,16 +473,16 @@ class PathWatch:
 
     def _lowest(self, at: Looks, ratio: np.ndarray, last: bool) -> list[int]:
         """Looks near which a pivot may reach zero; ratio (n, k): pivots in parts of their largest so far."""
-        n, t = len(at.t), at.t
-        reach, lowest = np.zeros_like(ratio), np.ones(ratio.shape, dtype=bool)
-        slope = np.diff(ratio, axis=0) / np.diff(t)[:, None]
-        if n > 2:  # how far it may fall on from each look, along the line of its neighbours
-            h = np.diff(t)[:, None]
-            reach[1:-1] = np.maximum(-slope[:-1] * h[1:], slope[1:] * h[:-1])
-        lowest[1:] &= slope <= 0
-        lowest[:-1] &= slope >= 0
-        chosen = np.any(lowest & (ratio <= 1.5 * np.maximum(reach, 0.0) + _limit(at.off)[:, None]), axis=1)
-        chosen &= t > self._examined
+        t, h = at.t, (at.t[1:] - at.t[:-1])[:, None]
+        slope, reach = (ratio[1:] - ratio[:-1]) / h, np.zeros_like(ratio)
+        if len(t) > 2:  # how far it may fall on from each look, along the line of its neighbours
+            np.maximum(-slope[:-1] * h[1:], slope[1:] * h[:-1], out=reach[1:-1])
+        near = ratio <= 1.5 * np.maximum(reach, 0.0) + _limit(at.off)[:, None]
+        if not near.any():
+            return []
+        near[1:] &= slope <= 0
+        near[:-1] &= slope >= 0
+        chosen = np.any(near, axis=1) & (t > self._examined)
         if not last:  # until it is known what follows
             chosen[-2:] = False
         return np.flatnonzero(chosen).tolist()
@@ -554,10 +614,15 @@ class PathWatch:
         """Find rows that jump between looks."""
         if len(at.t) < 2:
             return
+        change = at.rates[1:] - at.rates[:-1]
+        most, least = (np.max(abs(x).reshape(len(x), -1), axis=0) for x in (change, at.rates))
+        if np.all(PROBES * most <= CORNER * np.maximum(least, SUSPECT)):  # no row changes by so much, by far
+            self._jumped = float(at.t[-1])
+            return
         size = np.maximum(np.max(lengths(at.rates), axis=0), SUSPECT)
-        turned = lengths(at.rates[1:] - at.rates[:-1]) / size
+        turned = lengths(change) / size
         part, pace = np.max(turned.T.copy(), axis=0), self.pace(at.v)
-        angle = np.maximum(pace[1:], pace[:-1]) * np.diff(at.t)
+        angle = np.maximum(pace[1:], pace[:-1]) * (at.t[1:] - at.t[:-1])
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
         for i in np.flatnonzero(jumps)[:JUMPS]:
             self._jump(at, int(i))

@@ -27,7 +27,7 @@ from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.backends.llvm.in_place import BoundKernel, chained
+from polhode.kernel.backends.llvm.in_place import BoundKernel, chained, chained_while
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
@@ -66,6 +66,11 @@ stages keeps the code, and the time to compile it, small."""
 
 WRITTEN_CONSTRAINED = 30
 """The same under constraints, where accelerations take so much longer than sums over stages."""
+
+OPTIMISED = 120
+"""Numbers of a state up to which kernels of samples, in lanes, are optimised as steps are: samples of `arm-7` then take
+half the time, those of `stewart-platform` and of a closed chain of 50 links three quarters. Of forty four-bars, 240
+numbers, they would take 0.95 of it, and LLVM 8 s more."""
 
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
@@ -578,6 +583,16 @@ class CompiledRun:
         extra = [level] if self.spec.held else []
         return self._moment_kernel(t, q, v, h, *extra)[0]
 
+    def moments_later(
+        self, t: float, q: np.ndarray, v: np.ndarray, sizes: np.ndarray, level: np.ndarray | None
+    ) -> np.ndarray:
+        """(n, m)  `moment_later` of several sizes (n,), each from the same state."""
+        if self.in_python:
+            return np.array([self.moment_later(t, q, v, h, level) for h in sizes.tolist()])
+        extra = [level] if self.spec.held else []
+        found: np.ndarray = self._moment_kernel(t, q, v, sizes, *extra)[0]
+        return found
+
     def _moment(self, level: Vec | None = None) -> Callable[..., Vec]:
         """`moment_later` as a function of (t, q, v, h) on generic scalars."""
         setup = self.setup(level)
@@ -662,6 +677,10 @@ class CompiledRun:
         found: float = packed.item(place)
         return found
 
+    def put(self, packed: np.ndarray, name: str, value: float) -> None:
+        """Put a number into a field of one step state."""
+        packed[self._places[name]] = value
+
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
         """Fill table[1:], each step state from the one before; with controlled steps also samples of q, v and work.
 
@@ -679,6 +698,19 @@ class CompiledRun:
         target, tolerance = (np.asarray(x, dtype=float, order="C") for x in settings[:2])
         return None if self.spec.fixed else self._samples(table[1:], target, tolerance, *extra)
 
+    def run_to_event(
+        self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Fill table[1:] as `run` does, of controlled steps up to one that an event or a fault ended: as many rows are
+        filled as there are samples."""
+        if self.spec.fixed or self.in_python or self.has_motions or not self.is_watching:
+            return self.run(table, settings, level)
+        given = [np.asarray(x, dtype=float, order="C") for x in self._given(settings, level)]
+        status: Any = self._places["status"]
+        n = chained_while(self._kernel, table, given, status, step_state.GOING)
+        extra = [level] if self.spec.held else []
+        return self._samples(table[1 : n + 1], given[0] if given[0].ndim == 0 else given[0][:n], given[1], *extra)
+
     def advance(
         self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None, limit: int | None = None
     ) -> None:
@@ -686,9 +718,13 @@ class CompiledRun:
 
         limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
         """
-        most = [] if self.spec.fixed else [limit or step_state.at_once(self.model.nv)]
-        given = (*settings, *most, *([level] if self.spec.held else []))
+        given = self._given(settings, level, limit)
         chained(self._kernel, table, [np.asarray(x, dtype=float, order="C") for x in given])
+
+    def _given(self, settings: Sequence[Any], level: np.ndarray | None, limit: int | None = None) -> tuple[Any, ...]:
+        """What the kernel of steps is given beside a step state."""
+        most = [] if self.spec.fixed else [limit or step_state.at_once(self.model.nv)]
+        return *settings, *most, *([level] if self.spec.held else [])
 
     @cached_property
     def has_motions(self) -> bool:
@@ -709,6 +745,7 @@ class CompiledRun:
             lambda rows: self._motion_kernel(rows, tolerance, *extra)[0],
             lambda motions, times: self._within_kernel(motions, times)[0],
             shorter,
+            lanes(),
         )
         states = np.concatenate([self.field(rows, name) for name in ("q", "v", "work")], axis=1)
         return StepMotions(rows, self.field(rows, "t0"), self.field(rows, "t"), states, within)
@@ -768,12 +805,17 @@ class CompiledRun:
         """A sample as a function of (packed, target, tolerance) on generic scalars."""
         return partial(step_state.state_at, self.setup(level), self.like)
 
+    @property
+    def _is_long(self) -> bool:
+        """Whether kernels of states within steps are not optimised, ever."""
+        return self.model.nq + self.model.nv > OPTIMISED
+
     @cached_property
     def _samples_kernel(self) -> Kernel:
         """The samples of controlled steps: apart from one another, so several at once. Of `stewart-platform` 1,001 take
-        8 ms in place of 40 ms, with the bits of one after the other; made quickly the kernel is hardly slower."""
+        8 ms in place of 40 ms, with the bits of one after the other."""
         given = "target", "tolerance"
-        return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], quick=True, width=lanes())
+        return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], self._is_long, lanes())
 
     @cached_property
     def _motion_kernel(self) -> Kernel:
@@ -782,7 +824,7 @@ class CompiledRun:
         def make(run: CompiledRun, level: Vec | None) -> Callable[..., Vec]:
             return partial(step_state.step_motion, run.setup(level), run.like)
 
-        return self._step_kernel(("tolerance",), make, "motion within steps", ["motion"], quick=True, width=lanes())
+        return self._step_kernel(("tolerance",), make, "motion within steps", ["motion"], self._is_long, lanes())
 
     @cached_property
     def _within_kernel(self) -> Kernel:
@@ -798,7 +840,7 @@ class CompiledRun:
             return step_state.state_in_step(run._setup_unheld, motion, target)
 
         title = "state within a step"
-        return self.kernel_of(lambda run: partial(function, run), shapes, title, [title], quick=True, width=lanes())
+        return self.kernel_of(lambda run: partial(function, run), shapes, title, [title], self._is_long, lanes())
 
     def inside(
         self, packed: np.ndarray, settings: Sequence[float], level: np.ndarray | None
@@ -822,6 +864,17 @@ class CompiledRun:
             return row
 
         return inside
+
+    def inside_at(
+        self, packed: np.ndarray, thetas: np.ndarray, settings: Sequence[float], level: np.ndarray | None
+    ) -> np.ndarray:
+        """(n, m)  What `inside` gives at several parts θ (n,) of the last step."""
+        if self.in_python:
+            function = self.inside(packed, settings, level)
+            return np.array([function(theta) for theta in thetas.tolist()])
+        extra = [level] if self.spec.held else []
+        found: np.ndarray = self._inside_kernel(packed, thetas, *settings, *extra)[0]
+        return found
 
     def _inside(self, level: Vec | None = None) -> Callable[..., Vec]:
         """`inside` as a function of (packed, theta, settings) on generic scalars."""

@@ -35,8 +35,9 @@ BLOCK_SECONDS = 0.2
 """Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""
 
 AFTER_EVENT, MORE = 64, 4
-"""Step states of the block after an event: so many at least, so many times those before the event; blocks without one
-grow as much. Those beyond the next event are copied for nothing (`arm-7`: 0.13 µs each), and a block takes 50 µs."""
+"""Step states of the block after an event under constraints: so many at least, so many times those before the event;
+blocks without one grow as much. Those beyond the next event are copied for nothing; without constraints a block ends at
+an event."""
 
 MOST_STATES = 4096
 """Step states of one block at most: its table stays within a few megabytes."""
@@ -316,8 +317,8 @@ class RunLoop:
         ending = self.ending
         if ending.accepted or ending.rejected:  # else they are those of a new step state
             for name in ("accepted", "rejected", "smallest", "largest"):
-                if getattr(ending, name) not in (np.inf,):
-                    self.compiled.field(packed[None], name)[:] = getattr(ending, name)
+                if (value := getattr(ending, name)) != np.inf:
+                    self.compiled.put(packed, name, value)
         return packed
 
     def _values_of(self, hit: EventHit) -> np.ndarray | None:
@@ -338,13 +339,15 @@ class RunLoop:
         return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
-        """Fill a table of step states as `CompiledRun.run` does, watched under constraints; its pace is measured."""
+        """Fill a table of step states as `CompiledRun.run_to_event` does, or `WatchedPath.run` under constraints; its
+        pace is measured."""
         begin = time.perf_counter()
-        run = self.watched.run if self.watched else self.compiled.run
+        run = self.watched.run if self.watched else self.compiled.run_to_event
         found = run(table, settings, self.position.level)
         if self.watched:
             self.watched.write_records(self.position, self.ending)
-        self.compiled.pace = self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
+        filled = len(table) - 1 if found is None else len(found)
+        self.compiled.pace = self._rate = filled / max(time.perf_counter() - begin, 1e-6)
         return found
 
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
@@ -353,11 +356,12 @@ class RunLoop:
         stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
-            targets, sampled = stops.times[few], stops.sampled[few]
-            table = np.empty((len(targets) + 1, compiled.width))
+            table = np.empty((few.stop - done + 1, compiled.width))
             table[0] = at.packed
-            states = self._run(table, [targets, self.tolerance, stops.ends[few], self._longest])
+            states = self._run(table, [stops.times[few], self.tolerance, stops.ends[few], self._longest])
             assert states is not None
+            few = slice(done, done + len(states))
+            table, targets, sampled = table[: len(states) + 1], stops.times[few], stops.sampled[few]
             status, good = compiled.field(table, "status")[1:], len(targets)
             if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
@@ -366,8 +370,9 @@ class RunLoop:
             self._read_progress()
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
-            reached = good if good < len(targets) else self._few
-            self._few = min(max(AFTER_EVENT, MORE * reached), MOST_STATES)
+            if self.watched:
+                reached = good if good < len(targets) else self._few
+                self._few = min(max(AFTER_EVENT, MORE * reached), MOST_STATES)
             kept = slice(good) if stops.are_samples or sampled[:good].all() else np.flatnonzero(sampled[:good])
             found, sizes, n = states[kept], compiled.field(table, "h0")[1:][kept], nq + compiled.model.nv
             here = SampledStates(found[:, :nq], found[:, nq:n], found[:, n:] if compiled.spec.work else None)
@@ -567,14 +572,22 @@ class RunLoop:
                 self.ending.events.append((hit.t, event.name))
                 if not event.terminal and not event.reset:
                     continue
-            for sample in due[(due > hit.begin) & (due < hit.t)]:
-                is_there = self._is_switch(hit) and sample > hit.t - AT_SWITCH * math.ulp(hit.t)
-                place = hit if is_there else within.at((sample - hit.begin) / hit.h)
-                work = None if self.position.work is None else place.work[None].copy()
-                states = SampledStates(place.q[None].copy(), place.v[None].copy(), work)
-                yield from self._deliver(np.array([sample]), states, np.array([hit.h]))
+            yield from self._samples_before(within, hit, due[(due > hit.begin) & (due < hit.t)])
             return hit
         return None
+
+    def _samples_before(self, within: StepEvents, hit: EventHit, times: np.ndarray) -> Iterator[Samples]:
+        """The samples (n,) of a step before an event or a switch in it; those right before a switch are at it."""
+        if not len(times):
+            return
+        found = within.places((times - hit.begin) / hit.h)
+        if self._is_switch(hit):
+            there = times > hit.t - AT_SWITCH * math.ulp(hit.t)
+            if there.any():
+                found.q[there], found.v[there], found.work[there] = hit.q, hit.v, hit.work
+        work = None if self.position.work is None else found.work.copy()
+        states = SampledStates(found.q.copy(), found.v.copy(), work)
+        yield from self._deliver(times, states, np.full(len(times), hit.h))
 
     def _move_to(self, place: "EventHit | PlaceInStep") -> None:
         """Go to a place within the last step."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from polhode.integrate.adaptive import GROW, controlled, counted_errors, error_norm, tolerance_scale
+from polhode.integrate.adaptive import GROW, Controlled, controlled, counted_errors, error_norm, tolerance_scale
 from polhode.integrate.integrals import advanced, dense_with_integrals, motion_within, state_within
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
@@ -312,7 +312,7 @@ def controlled_steps(
         h = where(last, end - s.t, s.h)
         tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow, s.memory)
         if setup.project:
-            q, v = setup.project(tried.t, tried.q, tried.v)
+            q, v = _projected(setup.project, tried)
             tried = tried._replace(q=q, v=v)
         finite = _finite(Vec((*tried.q, *tried.v)))
         yes = where(finite, tried.accepted, False)
@@ -344,6 +344,17 @@ def controlled_steps(
     first: AdaptiveStepState = shaped(like, iter(packed))
     moving = (first.status == GOING) & (first.t < target)
     return iterate(step, packed, where(moving, limit, 0))
+
+
+def _projected(project: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]], tried: Controlled) -> tuple[Vec, Vec]:
+    """The end of a step that was tried, brought back to where constraints hold; a rejected one has not left them."""
+    n = len(tried.q)
+
+    def once(state: Vec) -> tuple[Vec, Any]:
+        return Vec(flat(project(tried.t, Vec(state[:n]), Vec(state[n:])))), False
+
+    found = iterate(once, Vec((*tried.q, *tried.v)), where(tried.accepted, 1, 0))
+    return Vec(found[:n]), Vec(found[n:])
 
 
 def state_at(setup: Setup, like: AdaptiveStepState, packed: Vec, target: Scalar, tolerance: Scalar) -> Vec:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,10 @@ CHATTER = 100
 APPROACHES, PART, SAME = 12, 0.75, 1e-10
 """Equal steps up to a jump: of at most so many shorter ones each goes this part of the way, until the place of the
 switch moves by less than this part of a step."""
+
+HOPS = 8
+"""Moments beyond a switch, each twice as long as the one before, that are computed together: looks back at a switch
+take about as many, and one more costs a tenth of a call."""
 
 HALVINGS = 60
 """Bisections of a step to find an event in it: to 2⁻⁶⁰ of the step, finer than doubles tell times within it apart."""
@@ -170,7 +175,8 @@ class StepEvents:
             self.settings = step.h, step.begin
             self.begin += (float(compiled.field(packed, "accepted")) - 1) * step.h
         else:
-            self.begin, self.h = (float(compiled.field(packed, name)) for name in ("t0", "h0"))
+            self.begin, self.h = compiled.number(packed, "t0"), compiled.number(packed, "h0")
+        self._known: tuple[float, Any] = math.nan, None
 
     def at(self, theta: float) -> PlaceInStep:
         """The place at a part θ of the step."""
@@ -180,16 +186,32 @@ class StepEvents:
         """The error of the step up to a part θ of it, in units of the tolerance; 0 with equal steps."""
         return self._at(theta)[0]
 
+    def places(self, thetas: np.ndarray) -> PlaceInStep:
+        """The places at parts θ > 0 (n,) of the step, as one record of rows."""
+        found = self.compiled.inside_at(self.packed, thetas, self.settings, self.level)
+        return PlaceInStep(found[:, 0], *(found[:, part] for part in self._parts))
+
     def _at(self, theta: float) -> tuple[float, PlaceInStep]:
-        nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
+        """The error of the step up to a part θ of it, and the place there: the last one asked for is known."""
+        if theta != self._known[0]:
+            self._known = theta, self._found_at(theta)
+        return self._known[1]
+
+    def _found_at(self, theta: float) -> tuple[float, PlaceInStep]:
+        nq = self.compiled.model.nq
         if self.is_switching and theta == 0.0:  # a step of no length: nothing is computed
             before, g, work = (self.compiled.field(self.packed, name) for name in ("before", "g_before", "work_before"))
             return 0.0, PlaceInStep(self.begin, before[:nq], before[nq:], g, work)
         found = self._inside(theta).copy()
-        error, first = (float(found[1]), 2) if self.is_switching else (0.0, 1)
-        last = len(found) - len(self.compiled.spec.work)
-        state = found[first : first + nq], found[first + nq : first + n], found[first + n : last], found[last:]
-        return error, PlaceInStep(float(found[0]), *state)
+        error = found.item(1) if self.is_switching else 0.0
+        return error, PlaceInStep(found.item(0), *(found[part] for part in self._parts))
+
+    @cached_property
+    def _parts(self) -> tuple[slice, ...]:
+        """Where q, v, functions and work lie in what is told of a place."""
+        first, nq, nv = 1 + self.is_switching, self.compiled.model.nq, self.compiled.model.nv
+        ends = first, first + nq, first + nq + nv, first + nq + nv + len(self._before)
+        return *(slice(*pair) for pair in pairwise(ends)), slice(ends[-1], None)
 
     @cached_property
     def _inside(self) -> Callable[[float], np.ndarray]:
@@ -200,16 +222,24 @@ class StepEvents:
         """The events of the step in the order of their times, up to the first switch, and that."""
         near, switch = self._near() if self.compiled.spec.fixed else (self, self.switch)
         until = (near.begin + switch.low * near.h - self.begin) / self.h if switch else 1.0
-        begin, end = self.at(0.0).t, self.at(1.0).t
-        before = self.compiled.field(self.packed, "g_before")
-        after = self.at(until).g if switch else self.compiled.field(self.packed, "g")
-        for theta, k in self._in_order(before, {k: theta for theta, k in self._crossings(before, after, until)}):
-            t, q, v, g, work = self.at(theta)
-            yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g, work)
+        begin, end = self._ends
+        before = self._before
+        if self.compiled.crossings:
+            after = self.at(until).g if switch else self.compiled.field(self.packed, "g")
+            for theta, k in self._in_order(before, {k: theta for theta, k in self._crossings(before, after, until)}):
+                t, q, v, g, work = self.at(theta)
+                yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g, work)
         if switch:
             (t, q, v, g, work), chatters = near._beyond(switch)
             k = switch.k
             yield EventHit(k, float(t), q, v, float(g[k]), float(before[k]), begin, end - begin, g, work, chatters)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The times between which the step lies."""
+        if self.compiled.spec.fixed:
+            return self.at(0.0).t, self.at(1.0).t
+        return self.begin, self.begin + self.h
 
     def _crossings(self, before: np.ndarray, after: np.ndarray, until: float) -> Iterator[tuple[float, int]]:
         """Where in the step up to a part of it which events' functions cross zero."""
@@ -283,8 +313,7 @@ class StepEvents:
 
     def _values(self, theta: float) -> np.ndarray:
         """All functions at a part θ > 0 of the step."""
-        first = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv
-        return self._inside(theta)[first : first + len(self._before)].copy()
+        return self._inside(theta)[self._parts[2]].copy()
 
     @cached_property
     def _before(self) -> np.ndarray:
@@ -350,18 +379,16 @@ class StepEvents:
 
     def _hop(self, before: "PlaceInStep", k: int, h: float, farthest: float) -> tuple["PlaceInStep | None", float]:
         """The place after the shortest step, from h on, that passes a surface, and its size; None: none is so short."""
-        while h <= max(farthest, 64 * math.ulp(float(before.t))):
-            found = self._moment_later(before, h)
-            if found.g[k] * before.g[k] < 0:
-                return found, h
-            h *= 2
+        compiled, nq, n = self.compiled, self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
+        t, side, farthest = float(before.t), float(before.g[k]), max(farthest, 64 * math.ulp(float(before.t)))
+        while h <= farthest:
+            sizes = [h * 2.0**i for i in range(HOPS) if h * 2.0**i <= farthest]
+            found = compiled.moments_later(t, before.q, before.v, np.array(sizes), self.level)
+            for size, row, g in zip(sizes, found, found[:, 1 + n + k].tolist(), strict=True):
+                if g * side < 0:
+                    return PlaceInStep(row[0], row[1 : 1 + nq], row[1 + nq : 1 + n], row[1 + n :], before.work), size
+            h = 2 * sizes[-1]
         return None, h
-
-    def _moment_later(self, place: "PlaceInStep", h: float) -> "PlaceInStep":
-        """The place a moment later."""
-        nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
-        found = self.compiled.moment_later(float(place.t), place.q, place.v, h, self.level)
-        return PlaceInStep(found[0], found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :], place.work)
 
 
 def slope(compiled: CompiledRun, hit: EventHit, at: Position) -> float:

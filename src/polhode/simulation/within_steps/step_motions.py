@@ -26,11 +26,13 @@ class WithinSteps(NamedTuple):
     motions  of rows: polynomials, their error estimates last
     states   of polynomials and times
     shorter  of rows and times, by shorter steps
+    lanes    rows whose polynomials are found side by side
     """
 
     motions: Callable[[np.ndarray], np.ndarray]
     states: Callable[[np.ndarray, np.ndarray], np.ndarray]
     shorter: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    lanes: int = 1
 
 
 class StepMotions:
@@ -52,12 +54,16 @@ class StepMotions:
 
     def _motions_of(self, steps: np.ndarray) -> np.ndarray:
         """The polynomials of all steps, of which some (m,) are asked for: those that were not before are found."""
+        unknown = ~self._is_known
         new = np.zeros(len(self._firsts), dtype=bool)
         new[steps] = True
-        new &= ~self._is_known
-        if np.any(new):
+        new &= unknown
+        if new.any():
+            spare = -int(np.count_nonzero(new)) % self._within.lanes
+            if spare:  # other steps in lanes that would be idle
+                new[np.flatnonzero(unknown & ~new)[:spare]] = True
             found = self._within.motions(self.rows[self._firsts[new]])
-            if not np.any(self._is_known):
+            if not self._is_known.any():
                 self._motions = np.empty((len(new), found.shape[1]))
             self._motions[new] = found
             self._is_known |= new

@@ -253,8 +253,10 @@ class WatchedPath:
         if n < len(samples) and self.compiled.field(table[-1], "status") == step_state.GOING:  # handed back
             found.append(self._states(table[-1:], settings))
         at = _joined(found)
-        new = np.diff(at.t, prepend=-np.inf) > 0
-        at = at if np.all(new) else States(*(array[new] for array in at))
+        later = at.t[1:] > at.t[:-1]
+        if not later.all():
+            new = np.diff(at.t, prepend=-np.inf) > 0
+            at = States(*(array[new] for array in at))
         ends = np.diff(np.searchsorted(steps.ends, at.t))
         allowed = ALLOWED[0] + ALLOWED[1] * ends
         before = self.path.left, self.path.unseen
@@ -399,5 +401,5 @@ class WatchedPath:
         """How far the machine turns between looks, radians or lengths; the change of its velocity, in parts of it."""
         rate, size = self.path.pace(at.v), lengths(at.v)
         change = lengths(at.v[1:] - at.v[:-1])
-        turn = np.maximum(rate[1:], rate[:-1]) * np.diff(at.t)
+        turn = np.maximum(rate[1:], rate[:-1]) * (at.t[1:] - at.t[:-1])
         return turn, change / np.maximum(np.maximum(size[1:], size[:-1]), TINY)

@@ -1,0 +1,43 @@
+"""Kernels on arrays that stay in place: chains of rows, whole or up to a row at which they stop."""
+
+import numpy as np
+import pytest
+
+from polhode.kernel import trace
+from polhode.kernel.backends.llvm.compile import build
+from polhode.kernel.backends.llvm.in_place import AT_ONCE, BoundKernel, chained, chained_while
+from polhode.scalar import Vec, where
+
+GOING, STOPPED = 0.0, 3.0
+
+
+@pytest.fixture(scope="module")
+def counting():
+    """A kernel that adds to a count up to a last one, where it stops: (count, status) from (count, status)."""
+
+    def step(row, more, last):
+        count = where(row[1] == GOING, row[0] + more, row[0])
+        return Vec([count, where(count >= last, STOPPED, GOING)])
+
+    return build(trace(step, row=(2,), more=(), last=()), width=1)
+
+
+@pytest.mark.parametrize("last", [1, 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE, 3 * AT_ONCE + 7, 10_000])
+def test_a_chain_ends_at_the_first_row_that_stops(counting, last):
+    whole, part = np.zeros((2, 3 * AT_ONCE + 8, 2))
+    others = [np.ones(len(whole) - 1), np.array(float(last))]
+    chained(counting, whole, others)
+    filled = chained_while(counting, part, others, 1, GOING)
+    assert filled == min(last, len(part) - 1)
+    assert np.array_equal(part[: filled + 1], whole[: filled + 1])
+
+
+def test_a_chain_of_no_rows_is_filled(counting):
+    assert chained_while(counting, np.zeros((1, 2)), [np.array(1.0), np.array(5.0)], 1, GOING) == 0
+
+
+def test_arguments_may_be_read_only(counting):
+    row, found = np.zeros((1, 2)), np.empty((1, 2))
+    row.flags.writeable = False
+    BoundKernel(counting, 1, [row, np.array(1.0), np.array(5.0)], [found])()
+    assert found.tolist() == [[1.0, GOING]]

@@ -62,3 +62,19 @@ def test_a_machine_without_beams_has_inertia_and_joint_springs_alone():
     found = stiff_matrices(PythonLoops(), Arguments(make_tree(model), Vec(q.tolist()), Vec([0.0] * model.nv)))
     np.testing.assert_allclose(dense(found.pattern, found.inertia), ph.compile(model).mass_matrix(q), atol=1e-15)
     assert not any(found.stiffness)
+
+
+def test_stresses_may_be_those_of_another_state():
+    """A rod that is stretched there and not here: its tension stiffens it across, here."""
+    section = ph.Section(axial=1e4, torsion=1.0, bending_y=1.0, bending_z=1.0, mass=1.0, inertia_y=1e-3, inertia_z=1e-3)
+    rod = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(2, 0, 0), elements=1)
+    model = ph.Model("rod", beams=[rod])
+    here, there = Vec(model.zero), Vec([0.02, *model.zero[1:]])
+    given = Arguments(make_tree(model), here, Vec([0.0] * model.nv))
+    free, same, pulled = (
+        dense(found.pattern, found.stiffness)
+        for found in (stiff_matrices(PythonLoops(), given, (), x) for x in (None, here, there))
+    )
+    np.testing.assert_array_equal(free, same)
+    tension = 1e4 * 0.02 / 2
+    np.testing.assert_allclose(pulled - free, np.diag([0, tension / 2, tension / 2, 0, 0, 0]), atol=1e-9)

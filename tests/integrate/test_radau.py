@@ -81,6 +81,22 @@ def test_long_steps_are_guessed_from_the_step_before():
     assert abs(momentum[1] / momentum[0] - 1) < 1e-4
 
 
+def test_steps_of_a_bar_that_is_nearly_rigid_are_those_of_its_turning():
+    """A pendulum of a hinged bar, ten thousand times as stiff as steel: a step is accepted where its stages were found,
+    and what is stiff bounds its size little."""
+    steel, hinge = ph.Material(210e13, 0.3, 7850.0), ph.BeamEnd("world", (0, 0, 0), "revolute", (0, 1, 0))
+    section = ph.Section.circle(0.01, steel)
+    bar = ph.Beam("b", section, start=hinge, end=(1, 0, 0), elements=4, mass="consistent", plane=(0, 1, 0))
+    run = ph.simulate(ph.Model("bar", beams=[bar]), duration=1.0, tolerance=1e-4, samples=11, verify=False)
+    J = section.mass / 3 + section.inertia_y
+    whole = ph.Body("b", section.mass, (1.0, J - section.mass / 4, 1.0), center=(0.5, 0, 0))
+    rigid = ph.Model("rigid", bodies=[whole], joints=[ph.Joint("j", "revolute", "world", "b", axis=(0, 1, 0))])
+    best = ph.simulate(rigid, duration=1.0, tolerance=1e-12, samples=11, verify=False).q.values[:, 0]
+    tip = run.position.sel(body="b-4").values[:, [0, 2]]
+    np.testing.assert_allclose(tip, np.column_stack([np.cos(best), -np.sin(best)]), atol=5e-4)
+    assert run.attrs["steps_taken"] + run.attrs["steps_refused"] < 130
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{"tolerance": 1e-9}, {"step": 0.02}])
 def test_sensitivities_are_those_of_central_differences(options):

@@ -105,10 +105,11 @@ def _pattern(near: tuple[tuple[int, ...], ...], later: int) -> SymmetricPattern:
     return SymmetricPattern(near, later)
 
 
-def stiff_matrices(r: Loops, x: Arguments, rows: Sequence[Vec] = ()) -> StiffMatrices:
+def stiff_matrices(r: Loops, x: Arguments, rows: Sequence[Vec] = (), stressed: Vec | None = None) -> StiffMatrices:
     """The matrices of a tree at a state, in loops.
 
-    rows  those of constraints, A (k, nv)
+    rows      those of constraints, A (k, nv)
+    stressed  coordinates of which elements have their stresses, near x.q; None: x.q
     """
     x = at_state(x)
     tree, n = x.tree, x.tree.nv
@@ -142,7 +143,7 @@ def stiff_matrices(r: Loops, x: Arguments, rows: Sequence[Vec] = ()) -> StiffMat
             if e.q and not e.kind.quaternion and not is_zero(e.stiffness[k]):
                 K[slot] = e.stiffness[k]
     if stiff:
-        _add_elements(r, x, pattern, stiff, K, D)
+        _add_elements(r, x, x.q if stressed is None else stressed, pattern, stiff, K, D)
     return StiffMatrices(pattern, base, D, K)
 
 
@@ -159,14 +160,19 @@ def _filled(r: Loops, name: str, values: Sequence[Any]) -> Any:
 
 
 def _add_elements(
-    r: Loops, x: Arguments, pattern: SymmetricPattern, stiff: list[_StiffElement], K: Any, D: Any | None
+    r: Loops,
+    x: Arguments,
+    stressed: Vec,
+    pattern: SymmetricPattern,
+    stiff: list[_StiffElement],
+    K: Any,
+    D: Any | None,
 ) -> None:
     at = kinematics.frames(x.tree, x.q)
     used = sorted({i for element in stiff for i in element.carriers if i != GROUND})
     place = {GROUND: 0} | {i: k for k, i in enumerate(used, 1)}
-    rows = {GROUND: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]}
-    rows |= {i: [*flat(at[i].R), *at[i].o] for i in used}
-    frames = _filled(r, "frames", [y for row in rows.values() for y in row])
+    here = _FrameRows.of(r, "frames", at, used)
+    there = here if stressed is x.q else _FrameRows.of(r, "stressed", kinematics.frames(x.tree, stressed), used)
     moving = sorted({one.velocity for element in stiff for one in element.support})
     slots = zip(kinematics.motion_slots(x.tree), kinematics.slot_motions(x.tree, x.q, at), strict=True)
     units = {
@@ -181,10 +187,10 @@ def _add_elements(
         groups.setdefault(element.law.slopes, []).append(element)
     for g, group in enumerate(groups.values()):
         damping = D if group[0].law.is_damped else None
-        known = _common([rows[i] for element in group for i in element.carriers])
+        carriers = [i for element in group for i in element.carriers]
         moved = [any(each) for each in zip(*(moves[one.velocity] for e in group for one in e.support), strict=True)]
         _Group(r, f"stiff{g}", pattern, group, place, column).add(
-            _Frames(frames, known), motions, _seen(moved), K, damping
+            here.frames(carriers), there.frames(carriers), motions, _seen(moved), K, damping
         )
 
 
@@ -197,6 +203,23 @@ class _Frames(NamedTuple):
     def get(self, first: Any, k: int) -> Any:
         """A number of the frame that begins at a place."""
         return self.memory[first + k] if self.known[k] is None else self.known[k]
+
+
+class _FrameRows(NamedTuple):
+    """The frames of the bodies that elements are at, by the tree's elements that carry them, and the same in loops."""
+
+    rows: dict[int, list[Any]]
+    memory: Any
+
+    @classmethod
+    def of(cls, r: Loops, name: str, at: Sequence[Any], used: Sequence[int]) -> "_FrameRows":
+        rows = {GROUND: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]}
+        rows |= {i: [*flat(at[i].R), *at[i].o] for i in used}
+        return cls(rows, _filled(r, name, [y for row in rows.values() for y in row]))
+
+    def frames(self, carriers: Sequence[int]) -> _Frames:
+        """Those of a group of elements."""
+        return _Frames(self.memory, _common([self.rows[i] for i in carriers]))
 
 
 def _common(rows: Sequence[Sequence[Any]]) -> list[float | None]:
@@ -224,7 +247,7 @@ class _Group:
         place: dict[int, int],
         column: dict[int, int],
     ) -> None:
-        self.r, self.name, self.slopes, self.count = r, name, group[0].law.slopes, len(group)
+        self.r, self.name, self.law, self.count = r, name, group[0].law, len(group)
         numbers = [
             [*element.law.numbers, *(y for _, point, C in element.law.ends for y in _placed(point, C))]
             for element in group
@@ -255,10 +278,13 @@ class _Group:
         begins = [0, *ends[:-1]]
         return self.r.lookup(f"{self.name}_{what}", begins), self.r.lookup(f"{self.name}_{what}_end", ends)
 
-    def add(self, frames: _Frames, motions: Any, seen: tuple[int, ...], K: Any, D: Any | None) -> None:
+    def add(
+        self, frames: _Frames, stressed: _Frames, motions: Any, seen: tuple[int, ...], K: Any, D: Any | None
+    ) -> None:
         """Add the elements to stiffness and damping.
 
-        seen  which of a way and two turns there are: in a plane four of the nine
+        stressed  where they have their stresses
+        seen      which of a way and two turns there are: in a plane four of the nine
         """
         r, size = self.r, len(seen)
         half = size * (size + 1) // 2
@@ -268,8 +294,9 @@ class _Group:
         law = r.array(f"{self.name}_law", half * len(targets), unset=True)
         for e in r.range(self.count):
             n = [self.numbers[e * self.width + k] if x is None else x for k, x in enumerate(self.common)]
-            (R_p, o_p), (R_q, o_q) = (self._end(frames, e, k, n[-24 + 12 * k :]) for k in (0, 1))
-            found = self.slopes(seen)(Vec(flat(R_p)), Vec(flat(R_q)), o_q - o_p, Vec(n[:-24]))
+            stresses = self.law.stresses(*self._ends(stressed, e, n)[:3], Vec(n[:-24]))
+            *ends, (o_p, o_q) = self._ends(frames, e, n)
+            found = self.law.slopes(seen)(*ends, Vec(n[:-24]), stresses)
             for k, value in enumerate(found):
                 law[k] = value
             for s in r.range(self.begin.at(e), self.end.at(e)):
@@ -289,6 +316,11 @@ class _Group:
                 for (target, _), product in zip(targets, products, strict=True):
                     value = sum(B[left * size + m] * product[right * size + m] for m in range(size))
                     target[slot] = target[slot] + value
+
+    def _ends(self, frames: _Frames, e: Any, n: Sequence[Any]) -> tuple[Vec, Vec, Vec, tuple[Vec, Vec]]:
+        """R_p, R_q, the way from p to q, and the origins of both."""
+        (R_p, o_p), (R_q, o_q) = (self._end(frames, e, k, n[-24 + 12 * k :]) for k in (0, 1))
+        return Vec(flat(R_p)), Vec(flat(R_q)), o_q - o_p, (o_p, o_q)
 
     def _end(self, frames: _Frames, e: Any, k: int, own: Sequence[Any]) -> tuple[Vec, Vec]:
         """The frame of an end in the world."""

@@ -92,8 +92,9 @@ class Machine(NamedTuple):
     """Functions of (t, q, v, v̇) that are integrated along steps"""
     integrals: int = 0
     """How many of them there are"""
-    stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
-    """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
+    stiff_matrices: Callable[[Loops, Scalar, Vec, Vec, Vec], StiffMatrices] | None = None
+    """The matrices of the machine at (t, q, v), and at other coordinates near q, of which elements have their stresses,
+    for iterations of implicit methods; None: unit masses"""
     carried: tuple[tuple[int, ...], ...] = ()
     """Where v holds the velocities of bodies, along three fixed axes, or two, whose stiff forces turn with them"""
     turning: Callable[[Vec, Vec], Vec] | None = None

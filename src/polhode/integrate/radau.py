@@ -51,13 +51,15 @@ LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
 enough, the step is too long. Equal steps need them to come to TIGHT; controlled ones end sooner, by SLOW."""
 
-PART = 0.02
-"""The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
+PART = 0.005
+"""The part of what a step may err by that its iteration may. Hairer and Wanner give 0.01 to 0.1; a correction takes a
+tenth of the time of a step here, and steps are few."""
 
-SHRINKS, HALVED, MOST = 0.15, 0.6, 2.5
-"""What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
-factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more
-corrections than it saves steps."""
+SHRINKS, HALVED, MOST, FASTER, STEADY = 0.04, 0.6, 8.0, 2.5, 1.25
+"""What a change should be of the one before, which the size of steps is chosen for (it grows with its fourth power, as
+what the guess is off by), and the factors of a step whose iteration failed, and at most: of one whose guess was as good
+as its stages, of one that two changes were enough for, of any other. Iterations that shrink fast diverge at steps of
+twice the size."""
 
 GROWS, SLOW = 2.0, 0.6
 """A change that is more than this times the one before ends an iteration, and so do two in turn that are more than SLOW
@@ -128,8 +130,9 @@ class _Solver:
         for a, inverse in zip(self.a, self.inverse, strict=True):
             self.tables.factor(a, inverse)
 
-    def solve(self, *asked: tuple[int, Any, Any]) -> None:
-        """(d, v) of (ζ − h J) (d, v) = right for each asked (which, right, out): 2 n numbers, first those of d."""
+    def solve(self, *asked: tuple[int, Any, Any], ways: bool = False) -> None:
+        """(d, v) of (ζ − h J) (d, v) = right for each asked (which, right, out): 2 n numbers, first those of d; ways:
+        these alone."""
         r, n, h = self.r, self.n, self.h
         over_h, whole = 1 / where(h == 0.0, 1.0, h), self.matrices.pattern.n
         for k in r.range(n):
@@ -152,7 +155,8 @@ class _Solver:
         for k in r.range(n):
             for which, right, out in asked:
                 d = self.x[which].get(k)
-                out.put(n + k, (d * ZETA[which] - right.get(k)) * over_h)
+                if not ways:
+                    out.put(n + k, (d * ZETA[which] - right.get(k)) * over_h)
                 out.put(k, d)
 
 
@@ -177,64 +181,75 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
 class _Turns:
     """Turns of the bodies that carry stiff elements, from where J is taken to the stages and to the start of a step.
 
-    base  where J is taken, as a part of the step
+    base  the change of the state from the start to where J is taken, nv numbers
+    ends  those to the stages and to the start
 
     Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
-    fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
+    fixed axes. What Q is not exact in costs iterations, so turns are those of the guess, added as vectors, by Cayley's
+    map.
     """
 
-    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
+    def __init__(self, r: Loops, machine: Machine, q: Vec, base: Vec, ends: Sequence[Vec]) -> None:
         self.r, self.n, self.groups = r, machine.nv, []
         if not machine.carried or machine.turning is None:
             return
-        rates = iter(machine.turning(q, v))
-        each = [(body, [next(rates) for _ in range(3 if len(body) == 3 else 1)]) for body in machine.carried]
+        first = machine.turning(q, base)
+        vectors = [iter((machine.turning(q, end) - first) / 2) for end in ends]
+        each = [
+            (body, [[next(x) for _ in range(3 if len(body) == 3 else 1)] for x in vectors]) for body in machine.carried
+        ]
         for size in (3, 2):
-            if some := [(body, rate) for body, rate in each if len(body) == size]:
-                self.groups.append(_TurningBodies(r, some, [(c - base) / 2 * h for c in (*RADAU3.c, 0.0)]))
+            if some := [(body, halves) for body, halves in each if len(body) == size]:
+                self.groups.append(_TurningBodies(r, some, len(ends)))
 
-    def apply(self, x: Any, turn: int, stages: int = 1, *, back: bool) -> None:
-        """Q x, or Qᵀ x, in the place of x, (2 n, stages); turn: that of a stage, 3 of the start."""
+    def apply(self, x: Any, turn: int, stages: int = 1, *, back: bool, ways: bool = False) -> None:
+        """Q x, or Qᵀ x, in the place of x, (2 n, stages).
+
+        turn  that of a stage, 3 of the start
+        ways  of these alone
+        """
         for group in self.groups:
-            group.apply(x, turn, self.n, stages, back=back)
+            group.apply(x, turn, (0,) if ways else (0, self.n), stages, back=back)
 
 
 class _TurningBodies:
-    """Bodies that move along three axes, or two, and their turns Q by several parts of their turning: Cayley's map.
+    """Bodies that move along three axes, or two, and several turns Q of each: Cayley's map.
 
-    bodies  of each the places of its shifts, and its angular velocity, three numbers or one
-    halves  times of the turns, halved
+    bodies  of each the places of its shifts, and half the vectors of its turns, three numbers or one
+    turns   how many there are
     """
 
     def __init__(
-        self, r: Loops, bodies: Sequence[tuple[tuple[int, ...], Sequence[Scalar]]], halves: Sequence[Scalar]
+        self, r: Loops, bodies: Sequence[tuple[tuple[int, ...], Sequence[Sequence[Scalar]]]], turns: int
     ) -> None:
         self.r, self.count, self.size = r, len(bodies), len(bodies[0][0])
-        n, name = self.size, f"turn{self.size}"
-        rates = r.given(f"{name}_rates", Vec([x for _, rate in bodies for x in rate]))
+        n, m, name = self.size, len(bodies[0][1][0]), f"turn{self.size}"
+        halves = r.array(f"{name}_halves", m * turns * self.count, unset=True)
+        for k, value in enumerate(x for _, half in bodies for one in half for x in one):
+            halves[k] = value
         self.places = [r.lookup(f"{name}_shift{k}", [body[k] for body, _ in bodies]) for k in range(n)]
-        self.Q, self.width = r.array(name, n * n * len(halves) * self.count, unset=True), n * n * len(halves)
+        self.Q, self.width = r.array(name, n * n * turns * self.count, unset=True), n * n * turns
         for b in r.range(self.count):
-            for i, half in enumerate(halves):
-                Q = _turn_in_space(half, Vec([rates[b * 3 + k] for k in range(3)])) if n == 3 else _turn(half, rates[b])
+            for i in range(turns):
+                a = [halves[(b * turns + i) * m + k] for k in range(m)]
+                Q = _turn_in_space(Vec(a)) if n == 3 else _turn(a[0])
                 for k, value in enumerate(x for row in Q for x in row):
                     self.Q[b * self.width + i * n * n + k] = value
 
-    def apply(self, x: Any, turn: int, nv: int, stages: int, *, back: bool) -> None:
-        """Q x, or Qᵀ x, in the place of the ways and the velocities of x, (2 nv, stages)."""
+    def apply(self, x: Any, turn: int, parts: Sequence[int], stages: int, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of x, (2 nv, stages), where its parts begin: ways, and velocities."""
         n, stage = self.size, turn if stages > 1 else 0
         for b in self.r.range(self.count):
             Q = [[self.Q[b * self.width + turn * n * n + n * i + j] for j in range(n)] for i in range(n)]
             at = [place.at(b) for place in self.places]
-            for first in (0, nv):
+            for first in parts:
                 old = [x[(k + first) * stages + stage] for k in at]
                 for m, k in enumerate(at):
                     row = Vec([Q[j][m] if back else Q[m][j] for j in range(n)])
                     x[(k + first) * stages + stage] = dot(row, Vec(old))
 
 
-def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
-    a = half * omega
+def _turn_in_space(a: Vec) -> list[Vec]:
     part = 2 / (1 + square(a))
     columns = []
     for axis in identity(3):
@@ -243,8 +258,7 @@ def _turn_in_space(half: Scalar, omega: Vec) -> list[Vec]:
     return [Vec([column[m] for column in columns]) for m in range(3)]
 
 
-def _turn(half: Scalar, omega: Scalar) -> list[Vec]:
-    a = half * omega
+def _turn(a: Scalar) -> list[Vec]:
     part = 1 / (1 + a * a)
     c, s = (1 - a * a) * part, 2 * a * part
     return [Vec([c, -s]), Vec([s, c])]
@@ -267,10 +281,10 @@ class _Recalled:
         self.half = [a - b for a, b in zip(_weights(origin + part / 2), self.begin, strict=True)]
         self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
 
-    def middle(self, machine: Machine, q: Vec) -> tuple[Scalar, Vec]:
-        """The middle of the step, as a part of it, and the configuration there; the start where nothing is known."""
+    def middle(self) -> tuple[Scalar, Vec]:
+        """The middle of the step, as a part of it, and the way to there; the start where nothing is known."""
         way = [_sum(self.half, _stages(self.memory, k)) for k in range(self.n)]
-        return where(self.is_known, 0.5, 0.0), machine.retract(q, Vec([where(self.is_known, x, 0.0) for x in way]))
+        return where(self.is_known, 0.5, 0.0), Vec([where(self.is_known, x, 0.0) for x in way])
 
     def guess(self, Z: Any) -> None:
         """Put the guess in the place of Z, where there is one."""
@@ -340,11 +354,13 @@ class _Iteration:
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
-        base, near = 0.0 * h, q
-        if self.recalled:  # a state ahead is as good as its strains: those along a tangent would be wrong
-            base, near = self.recalled.middle(machine, q)
-        given = machine.stiff_matrices(r, t + base * h, near, v) if machine.stiff_matrices else _unit_masses(r, n)
-        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h, base)
+        part, self.base, near = 0.0 * h, Vec([0.0] * n), q
+        if self.recalled:
+            part, self.base = self.recalled.middle()
+            near = machine.retract(q, self.base)
+        # a state ahead is not as good as its strains, which decide how bodies lean across them: those of the start are
+        given = machine.stiff_matrices(r, t + part * h, near, v, q) if machine.stiff_matrices else _unit_masses(r, n)
+        self.solver = _Solver(r, given, n, h)
         self.Z = r.array("Z", 6 * n, unset=True)
         """Increments of the stages, (2 n, 3)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
@@ -377,7 +393,9 @@ class _Iteration:
         self.now = RealCells(r, "now", 2 * n)
         for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
             self.now.put(k, value)
-        self._filtered(self.now, right, out)
+        for k in r.range(2 * n):
+            right.put(k, self.now.get(k))
+        self.solver.solve((0, right, out))
         for k in r.range(n):
             change = GAMMA * out.get(n + k)
             for i, part in enumerate(RADAU3.c):
@@ -385,39 +403,54 @@ class _Iteration:
                 Z[(k + n) * 3 + i] = part * change
         if self.recalled:
             self.recalled.guess(Z)
+        ways = [Vec([Z[k * 3 + i] for k in range(n)]) for i in range(3)]
+        self.turns = _Turns(r, self.machine, self.q, self.base, [*ways, Vec([0.0] * n)])
 
     def _change(
         self, F: Any, right: tuple[RealCells, ComplexCells], out: tuple[RealCells, ComplexCells], on: Any
     ) -> None:
-        """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true."""
+        """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true.
+
+        Velocities change with the ways as those follow from them, A⁻¹ δd − h δv = r_d, along axes that do not turn: a
+        change of ways would else leave one of velocities along what is stiff that is as large.
+        """
         r, n, Z = self.r, self.n, self.Z
         for k in r.range(2 * n):
             z = _stages(Z, k)
             for i in range(3):
                 F[k * 3 + i] = F[k * 3 + i] - _sum(A_INVERSE[i], z)
+        for k in r.range(3 * n):
+            self.behind[k] = F[k]
         for i in range(3):
             self.turns.apply(F, i, 3, back=True)
         for k in r.range(2 * n):
             f = _stages(F, k)
             right[0].put(k, _sum(T_INVERSE[0], f))
             right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
-        self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
-        for k in r.range(2 * n):
+        self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]), ways=True)
+        for k in r.range(n):
             first, others = out[0].get(k), out[1].get(k)
             w = [where(on, x, 0.0) for x in (first, others.re, others.im)]
             for i in range(3):
                 F[k * 3 + i] = _sum(T[i], w)
         for i in range(3):
-            self.turns.apply(F, i, 3, back=False)
+            self.turns.apply(F, i, 3, back=False, ways=True)
+        over_h = 1 / where(self.h == 0.0, 1.0, self.h)
+        for k in r.range(n):
+            d = _stages(F, k)
+            for i in range(3):
+                F[(k + n) * 3 + i] = where(on, (_sum(A_INVERSE[i], d) - self.behind[k * 3 + i]) * over_h, 0.0)
 
     def stages(self) -> Any:
-        """Find the stages; the array of 1 where they were found, and of what changes were of those before."""
+        """Find the stages; the array of 1 where they were found, and of what changes are of those before, for the size
+        of the next step."""
         r, n, Z = self.r, self.n, self.Z
         tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, TIGHT)
         F = r.array("F", 6 * n, unset=True)
+        self.behind = r.array("behind", 3 * n, unset=True)
         c, found = r.table("c", RADAU3.c), r.array("found", 2)
         go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
-        last, begun, count = r.array("last", 1), r.array("begun", 1), r.array("count", 1)
+        last, begun, opened, count = (r.array(name, 1) for name in ("last", "begun", "opened", "count"))
         right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
         out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
         self._guess(right[0], out[0])
@@ -445,13 +478,18 @@ class _Iteration:
             found[0] = where(going, where(near, 1.0, 0.0), found[0])
             hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (last[0] < SLOW)))
             last[0] = where(going, where(first, 0.0, theta), last[0])
-            begun[0] = where(first, size[0], begun[0])
+            begun[0] = where(count[0] < 2.0, size[0], begun[0])
+            opened[0] = where(count[0] == 1.0, where(size[0] <= ROUNDING, 0.0, theta), opened[0])
             count[0] = count[0] + where(going, 1.0, 0.0)
             go[0] = where(going, where(near, 0.0, where(hopes, 1.0, 0.0)), 0.0)
             before[0] = where(going, size[0], before[0])
-        # of all changes: single ones go up and down where errors turn about each other
+        # from the second change on: the first two are about as large, whatever the step, since the first removes the
+        # stresses that the guess alone has, by which all else is off; where the second is larger, it is nearly too long
         shrunk = maximum(before[0], 1e-300) / maximum(begun[0], 1e-300)
-        found[1] = where(count[0] > 1.0, exp(log(shrunk) / maximum(count[0] - 1, 1.0)), 0.0)
+        mean = exp(log(shrunk) / maximum(count[0] - 2, 1.0)) * square(Vec([maximum(opened[0], 1.0)]))
+        # where two were enough, the second may be rounding: what is far below SHRINKS counts alike
+        few = where(count[0] > 1.0, maximum(minimum(opened[0], SHRINKS), SHRINKS / FASTER**4), 0.0)
+        found[1] = where(count[0] > 2.0, maximum(mean, SHRINKS / STEADY**4), few)
         return found
 
     def _filtered(self, given: RealCells, right: RealCells, out: RealCells) -> None:
@@ -523,7 +561,8 @@ def radau_step(
     failed = Vec([where(good_one == 1.0, 0.0, nan)] * n)
     q1, v1 = machine.retract(q, Vec(found[:n])), v + Vec(found[n : 2 * n]) + failed
     ways, speeds = Vec(found[2 * n : 3 * n]), minimum(1.0, abs(h)) * Vec(found[3 * n :]) + failed
-    growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, sqrt_(SHRINKS / maximum(theta, ROUNDING)))), HALVED)
+    allowed = sqrt_(sqrt_(SHRINKS / maximum(theta, ROUNDING)))
+    growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, allowed)), HALVED)
     errors = (Vec((*machine.rate(q1, ways), *speeds)),)
     return Step(q1, v1, errors, None if memory is None else recalled, work, growth)
 

@@ -187,11 +187,11 @@ class CompiledRun:
         method = shared(spec.method, made) if spec.method.in_loops and not spec.interior else spec.method
         return step_state.Setup(method, made, crossings, project, *more)
 
-    def _stiff_matrices(self, r: Loops, t: Any, q: Vec, v: Vec) -> StiffMatrices:
+    def _stiff_matrices(self, r: Loops, t: Any, q: Vec, v: Vec, stressed: Vec) -> StiffMatrices:
         """Inertia, damping, stiffness and the rows of constraints, in loops."""
         assert self.constrained
         x = Arguments(self.tree, q, v, t=t)
-        return stiff_matrices(r, x, self.constrained.rows_at_rest(x))
+        return stiff_matrices(r, x, self.constrained.rows_at_rest(x), stressed)
 
     def _normals(self, law: Input | None, t: Any, q: Vec, v: Vec) -> Mapping[str, Any] | None:
         """The normal forces of joints that elements depend on; None where none does."""

@@ -101,22 +101,34 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
 
 
 @cache
+def tension(sine: bool) -> SharedFunction:
+    """N of an element, without damping: of R_p (9), R_q (9), the way from p to q (3) and the numbers (14); (1,)."""
+
+    def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec) -> Vec:
+        law = _law(numbers)
+        return Vec([law.loads(chord(_matrix(R_p), _matrix(R_q), way, law.length, sine), None)[0]])
+
+    return SharedFunction("tension of a beam element", function, folds=True)
+
+
+@cache
 def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedFunction]:
     """Stiffness and damping of an element, as functions that compiled code has once for all elements, as `pull`.
 
-        R_p (9), R_q (9), way from p to q (3), numbers (14) -> K [D], by rows up to the diagonal
+        R_p (9), R_q (9), way from p to q (3), numbers (14), N (1) -> K [D], by rows up to the diagonal
 
         K = EᵀSE + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
 
     Minus the derivatives of the force on q and the couples on p and q, but for what moments and shear forces of the
-    sections add: that is of the order of the angle by which an element is bent, of the whole.
+    sections add: that is of the order of the angle by which an element is bent, of the whole. N is given: of a state
+    that is guessed, places are near those that it will have, but stretching need not be.
     """
 
     @cache
     def of(seen: tuple[int, ...]) -> SharedFunction:
         places = [(a, b) for k, a in enumerate(seen) for b in seen[: k + 1]]
 
-        def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec) -> Vec:
+        def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec, stresses: Vec) -> Vec:
             law = _law(numbers)
             line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
             units = identity(9)
@@ -124,10 +136,8 @@ def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedF
             SE = {k: law.stiff(column) for k, column in E.items()}
             K = [dot(E[a], SE[b]) for a, b in places]
             D = [law.damping * x for x in K] if damped else []
-            tension, t = law.loads(line, None)[0] / line.l, line.t
-            K = [
-                x + tension * (float(a == b) - t[a] * t[b]) if a < 3 else x for x, (a, b) in zip(K, places, strict=True)
-            ]
+            pull, t = stresses[0] / line.l, line.t
+            K = [x + pull * (float(a == b) - t[a] * t[b]) if a < 3 else x for x, (a, b) in zip(K, places, strict=True)]
             return Vec([*K, *D])
 
         return SharedFunction("stiffness of a beam element", function, folds=True)

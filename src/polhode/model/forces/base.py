@@ -52,13 +52,15 @@ class StiffLaw(NamedTuple):
 
     ends      of both frames the body, the origin in body axes, m, and the axes there, a unit quaternion
     slopes    which of the nine (way from p to q, turns of p and q) there are -> a function of R_p (9), R_q (9), the way
-              (3) and the numbers, as `beams.element_law.pull_slopes`
+              (3), the numbers and the stresses, as `beams.element_law.pull_slopes`
+    stresses  of R_p, R_q, the way and the numbers, as `beams.element_law.tension`
     numbers   of the element
     is_damped whether derivatives by velocities follow those by displacements
     """
 
     ends: tuple[tuple[str, Vec, Vec], tuple[str, Vec, Vec]]
     slopes: Slopes
+    stresses: SharedFunction
     numbers: Vec
     is_damped: bool
 

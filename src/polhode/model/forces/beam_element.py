@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
-from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes, tension
 from polhode.model.beams.section import OUTLINES
 from polhode.model.beams.strains import BENT, MEASURES, MODES, STRAIN_SIGNS, Chord, chord
 from polhode.model.forces.base import DrawnBeam, ForceElement, StiffLaw, Wrench
@@ -251,7 +251,8 @@ class BeamElement(ForceElement):
         damped, law = not is_zero(self.damping), self.law
         frames = ((self.point_a, self.orientation_a), (self.point_b, self.orientation_b))
         a, b = ((body, Vec(x), Vec(C)) for body, (x, C) in zip((self.body_a, self.body_b), frames, strict=True))
-        return StiffLaw((a, b), pull_slopes(self.measure == "sine", damped), Vec([*law[:8], *law.prestrain]), damped)
+        sine, numbers = self.measure == "sine", Vec([*law[:8], *law.prestrain])
+        return StiffLaw((a, b), pull_slopes(sine, damped), tension(sine), numbers, damped)
 
     @property
     def is_internal(self) -> bool:

@@ -34,10 +34,6 @@ from polhode.simulation.within_steps.watched_path import WatchedPath
 BLOCK_SECONDS = 0.2
 """Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""
 
-FIRST_STATES = 16
-"""Step states of the first block of a run, at most, where another run of the same machine told its pace: compiled code
-takes up to a tenth of a second for each where this run is slower by far."""
-
 AFTER_EVENT, MORE = 64, 4
 """Step states of the block after an event under constraints: so many at least, so many times those before the event;
 blocks without one grow as much. Those beyond the next event are copied for nothing; without constraints a block ends at
@@ -161,9 +157,7 @@ class RunLoop:
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
-        pace = self.compiled.pace  # of the last run; watched, Ctrl-C is seen within blocks too
-        if not self.watched:
-            pace = 0.0 if self.compiled.spec.fixed else min(pace, FIRST_STATES / BLOCK_SECONDS)
+        pace = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops

@@ -88,10 +88,12 @@ class collection_paused:
                 self._inside[0] = self._inside[0] or before
             elif before:
                 spared = collection_paused.spared + gc.get_count()[0]
-                if spared <= SPARED and not gc.get_freeze_count():  # what the program froze stays frozen
+                if spared <= SPARED and not gc.get_freeze_count():
                     collection_paused.spared = spared
                     gc.freeze()
                     gc.unfreeze()  # into the oldest generation
+                else:  # what the program froze stays frozen; to ask again would count all of it each time
+                    collection_paused.spared = SPARED + 1
                 gc.enable()
 
 

@@ -10,8 +10,8 @@ from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
+import polhode.model.other_numbers as other_numbers  # noqa: PLR0402 - not from the package, which imports this
 from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
-from polhode.model import other_numbers
 from polhode.model.beams import beam
 from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.edits import named_frames

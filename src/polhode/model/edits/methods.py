@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from polhode.model import differences
+import polhode.model.differences as differences  # noqa: PLR0402 - not from the package, which imports this
 from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
 from polhode.model.topology import WORLD
 from polhode.scalar import Array

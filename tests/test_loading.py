@@ -89,6 +89,21 @@ assert gc.get_freeze_count() == before > 0
 """)
 
 
+def test_what_is_frozen_is_counted_once():
+    """To count it takes as long as to walk through all of it."""
+    run("""
+import gc
+from polhode.loading import collection_paused
+gc.freeze()
+count, asked = gc.get_freeze_count, []
+gc.get_freeze_count = lambda: asked.append(1) or count()
+for _ in range(3):
+    with collection_paused():
+        pass
+assert len(asked) == 1
+""")
+
+
 def test_cycles_of_a_block_are_found_later():
     class Knot:
         pass

@@ -20,6 +20,7 @@ from polhode.kernel import evaluate, trace
 from polhode.kernel.backends import cuda
 from polhode.kernel.backends.cuda import cuda_source
 from polhode.kernel.record import Recorder
+from polhode.kernel.routine import routines
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
 from polhode.scalar import Vec
@@ -239,6 +240,17 @@ def test_loops_that_a_compiler_may_unroll_count_several_times():
     graph = trace(lambda x: powers(x, 5), x=(2,))
     call, before = 1, 1
     assert cuda._inlined(graph, {}) == call + before + cuda.UNROLLED
+
+
+def test_the_steps_of_a_run_count_once():
+    """Their number is not known beforehand, so that no compiler unrolls them: those of an arm stay inlined."""
+    model = ph.load("arm-7")
+    path, value = next(iter(model.numbers().items()))
+    runner = ph.StudyRunner(study(model, {path: ph.Grid([value])}, duration=0.01, step=1e-3, method="rk4"))
+    graph = fused(runner.batch.compact.graph("advance"))
+    written = sum(routine.size for routine in routines(graph))
+    assert written < cuda._inlined(graph, {}) < cuda.UNROLLED * written
+    assert cuda.is_small(graph)
 
 
 @pytest.mark.long

@@ -158,11 +158,8 @@ def first_runs_table(report: Report) -> TextTable:
         [x.model, duration(x.cold), duration(x.cached), duration(x.xarray), *(duration(x.stages[s]) for s in STAGES)]
         for x in report.first_runs
     ]
-    title = (
-        "The first ph.simulate in a new process, above import xarray and with the package's bytecode, and where its "
-    )
-    title += "kernels' time goes (wall clock)"
-    return TextTable(title, headings, rows, 1)
+    title = "The first ph.simulate in a new process, above import xarray and with the package's bytecode"
+    return TextTable(f"{title}, and where its kernels' time goes (wall clock)", headings, rows, 1)
 
 
 def first_table(report: Report) -> TextTable:

@@ -46,7 +46,6 @@ class ConstraintPolicy:
     """How a run stays where they hold: a name of KEEPING."""
     baumgarte: tuple[float, float] | None = None
     """α, β of φ̈ + 2α φ̇ + β² φ = 0, in the place of φ̈ = 0; of conditions of velocities ṙ + α r = 0."""
-
     compact: bool = False
     """Whether accelerations and projections call one routine that solves their equations, in place of writing it out in
     each: half the code, a sixth slower on a CPU. Kernels for GPUs are so, whose compiler takes seconds."""

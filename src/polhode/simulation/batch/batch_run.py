@@ -60,8 +60,8 @@ TOGETHER = 128
 """Runs that one thread follows at a time: their step states stay in its cache."""
 
 MORE_TOGETHER = 1024
-"""The same, at most, of trees by equal steps: a call takes all their steps to a sample one after the other in registers,
-so that less of the interpreter's time, which threads share, is spent on each run."""
+"""The same, at most, of trees by equal steps: a call takes the steps of one run after those of another, in registers;
+more runs mean less of the interpreter's time, which threads share, for each."""
 
 QUICK_STEPS = 10
 """Equal steps of trees between checks for Ctrl-C, over those of other machines: an equal step of `arm-7` in lanes takes

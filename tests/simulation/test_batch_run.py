@@ -68,9 +68,11 @@ def test_decimated_samples_are_those_of_all_steps(lanes, starts, block):
 def test_a_run_has_the_same_bits_alone_anywhere_and_on_any_number_of_threads(lanes, starts, block):
     for k in (0, 8, 12):
         assert np.array_equal(lanes.run(*(x[k : k + 1] for x in starts), TIMING).q[0], block.q[k])
-    order = np.random.default_rng(0).permutation(40 * N) % N
-    mixed = lanes.run(*(x[order] for x in starts), TIMING, threads=3)
-    assert all(np.array_equal(a, b[order]) for a, b in zip(mixed, block, strict=True))
+    for times, threads, together in ((40, 3, 128), (400, 1, 1024), (100, 1, 256)):
+        assert lanes.together(times * N, threads) == together
+        order = np.random.default_rng(0).permutation(times * N) % N
+        mixed = lanes.run(*(x[order] for x in starts), TIMING, threads=threads)
+        assert all(np.array_equal(a, b[order]) for a, b in zip(mixed, block, strict=True))
 
 
 @pytest.mark.parametrize("fixed", [True, False])

@@ -10,6 +10,7 @@ import xarray as xr
 import zarr
 
 import polhode as ph
+from polhode.ensemble.on_disk import store
 from polhode.ensemble.on_disk.store import GROUP, RECEIPTS, StudyStore
 from polhode.ensemble.study_runner import STATUS
 from receipts import everyone_once
@@ -100,15 +101,15 @@ def test_a_flipped_bit_does_not_reach_a_reader(tmp_path):
 
 def full_at(monkeypatch, k):
     """A disk that is full from the k-th write on; → how many writes were asked for."""
-    real, count = zarr.storage._local._put, [0]
+    real, count = store.written_with_digest, [0]
 
-    def put(path, value, exclusive=False):
+    def written(place, path, content):
         count[0] += 1
         if count[0] >= k:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return real(path, value, exclusive)
+        return real(place, path, content)
 
-    monkeypatch.setattr("zarr.storage._local._put", put)
+    monkeypatch.setattr(store, "written_with_digest", written)
     return count
 
 

@@ -45,7 +45,7 @@ from polhode.ensemble.on_disk.seal import (
     write_seal,
     written_chunks,
 )
-from polhode.ensemble.on_disk.zarr_layout import ChunkLayout, fill, needed
+from polhode.ensemble.on_disk.zarr_layout import ChunkLayout, empty_group, needed
 from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
 from polhode.errors import InputError, PolhodeError, escaped, message, warn_caller
@@ -333,7 +333,8 @@ def _locked(where: str, place: Path) -> Lock:
 def _begin(place: Path, runner: StudyRunner, chunk: int) -> Seal:
     """The seal of a new, empty group, which is made beside the place of the study's."""
     shutil.rmtree(place / BEGUN, ignore_errors=True)
-    fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), runner, chunk)
+    for key, content in empty_group(runner, chunk).items():
+        written_with_digest(key, place / BEGUN / key, [content])
     study = runner.study
     axes = {name: 1 + len(array.axes) for name, array in runner.arrays.items()}
     known = {"identity": study.identity, "runs": study.runs, "chunk": chunk, "seed": int(study.seed)}

@@ -32,11 +32,16 @@ def needed() -> Any:
     return zarr
 
 
-def fill(group: Any, runner: StudyRunner, chunk: int) -> None:
-    """Make the arrays of a new store, empty, with their coordinates and attributes."""
-    import zarr
+def empty_group(runner: StudyRunner, chunk: int) -> dict[str, bytes]:
+    """The files of a new study by key: its arrays, empty, with their coordinates and attributes.
+
+    Zarr makes them in memory; on disk it would write some of them over and over.
+    """
+    zarr = needed()
     from zarr.codecs import Crc32cCodec
 
+    files: dict[str, Any] = {}
+    group = zarr.create_group(zarr.storage.MemoryStore(files), zarr_format=3)
     runs = runner.study.runs
     for name, array in runner.arrays.items():
         whole = (chunk, *array.sizes)
@@ -55,13 +60,15 @@ def fill(group: Any, runner: StudyRunner, chunk: int) -> None:
         if len(values) and any(name in array.axes for array in runner.arrays.values()):
             texts = name != "time"
             data = np.array(values, dtype=object if texts else float)
-            kept = group.create_array(name, shape=data.shape, dtype=str if texts else float, dimension_names=(name,))
+            kept = group.create_array(
+                name, shape=data.shape, dtype=str if texts else float, dimension_names=(name,),
+                attributes={} if texts else {"units": "s"},
+            )  # fmt: skip
             kept[:] = data
-            if name == "time":
-                kept.attrs["units"] = "s"
     versions = {"polhode": __version__, "numpy": np.__version__, "zarr": zarr.__version__}
     more = {"source": runner.study.source, "versions": json.dumps(versions), "format": FORMAT, "chunk": chunk}
-    group.attrs.update(runner.attributes | more | {"arrays": list(runner.arrays)})
+    group.update_attributes(runner.attributes | more | {"arrays": list(runner.arrays)})
+    return {key: content.to_bytes() for key, content in files.items()}
 
 
 class ChunkLayout(NamedTuple):

@@ -59,6 +59,14 @@ MOST_STEPS = 10_000_000
 TOGETHER = 128
 """Runs that one thread follows at a time: their step states stay in its cache."""
 
+MORE_TOGETHER = 1024
+"""The same, at most, of trees by equal steps: a call takes the steps of one run after those of another, in registers;
+more runs mean less of the interpreter's time, which threads share, for each."""
+
+QUICK_STEPS = 10
+"""Equal steps of trees between checks for Ctrl-C, over those of other machines: an equal step of `arm-7` in lanes takes
+2 ns in the unit of `step_state.at_once`, one under constraints up to a hundred."""
+
 GAINS = ("stiffness", "damping")
 """Numbers of a PD controller that may differ from run to run, as "tau.stiffness", "tau.damping"."""
 
@@ -180,6 +188,18 @@ class BatchRun:
     def at_once(self) -> int:
         """Steps of each run that compiled code takes between checks for Ctrl-C."""
         return step_state.at_once(self.nv, TOGETHER)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether steps are equal and of a tree."""
+        return self.fixed and not self.compiled.constrained
+
+    def together(self, runs: int, threads: int) -> int:
+        """Runs that one thread follows at a time, where some threads share some runs."""
+        if not self.is_quick:
+            return TOGETHER
+        share = runs // (4 * threads)  # a few for each thread, since none is to wait long for the last
+        return min(max(share // TOGETHER, 1) * TOGETHER, MORE_TOGETHER)
 
     def place(self, path: str) -> str:
         """The name in p of a path: two equal entries of an inertia matrix are one number."""
@@ -369,7 +389,8 @@ class BatchRun:
                     break
             runs.close()
 
-        in_threads(follow, [slice(k, k + TOGETHER) for k in range(0, len(q), TOGETHER)], threads)
+        together = self.together(len(q), threads)
+        in_threads(follow, [slice(k, k + together) for k in range(0, len(q), together)], threads)
         return found
 
     def empty(self, n: int, timing: SampleTimes, fill: bool = True) -> BatchSamples:
@@ -400,6 +421,8 @@ class BatchLoop:
         self.settings = [np.zeros(()) for _ in range(3 if batch.fixed else 4)]
         self.state = [] if batch.fixed else [np.empty((n, batch.nq + batch.nv))]
         self.origin, self.h, self.earlier = (np.zeros(n) for _ in range(3))
+        self.most = step_state.at_once(batch.nv, n) * (QUICK_STEPS if batch.is_quick else 1)
+        """Equal steps between checks for Ctrl-C."""
 
     @cached_property
     def steps(self) -> list[BoundKernel]:
@@ -446,7 +469,7 @@ class BatchLoop:
         if batch.fixed:
             left_over = int(stretch.settings[0])
             while left_over:
-                few = min(left_over, batch.at_once)
+                few = min(left_over, self.most)
                 self.settings[0][...] = few
                 self._step()
                 left_over -= few

@@ -1,6 +1,7 @@
 """Runs on a GPU are those of the lanes within rounding; here on a stand-in that runs the same CUDA C."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import fake_cupy
 import polhode as ph
 from polhode.ensemble.gpu import RECENT
 from polhode.kernel.backends import cuda
+from polhode.linalg import constrained
 from polhode.result.error_estimate import Difference
 from polhode.simulation.batch.batch_run import BatchRun
 from run_cases import PENDULUM
@@ -125,3 +127,31 @@ def test_constraint_policies_are_those_of_the_lanes(policy):
     assert (found["status"] == 1).all()
     assert np.allclose(found["q"], lanes["q"], rtol=0, atol=1e-13)
     assert np.allclose(found["v"], lanes["v"], rtol=0, atol=1e-12)
+
+
+def _with_a_repeated_loop(model):
+    """The model with its first constraint twice: rows that depend on others."""
+    return replace(model, constraints=(*model.constraints, replace(model.constraints[0], name="again")))
+
+
+@pytest.mark.parametrize(
+    ("other", "redundant"),
+    [
+        ({"step": 0.01, "method": "rk4"}, False),
+        ({"step": 0.01, "method": "rk4"}, True),
+        pytest.param({}, False, marks=pytest.mark.long),
+    ],
+)
+def test_machines_with_many_loops_are_solved_in_loops_over_tables(monkeypatch, other, redundant):
+    """The equations of their constraints; where zeros show that rows are dependent, all rows are made orthogonal."""
+    monkeypatch.setattr(constrained, "LOOPED", 0)
+    model = ph.load("n-four-bar-5")
+    model = _with_a_repeated_loop(model) if redundant else model
+    drawn, begun = {"bodies.rod0.mass": ph.Grid([1.0, 1.2])}, len(fake_cupy.compiled)
+    options = {"duration": 0.03, **other}
+    lanes = ph.sweep(model, drawn, **options)
+    found = ph.sweep(model, drawn, **options, device="cuda")
+    assert any("_turned_begin[" in text for text in fake_cupy.compiled[begun:]) == (not redundant)
+    assert (found["status"] == 1).all()
+    assert np.allclose(found["q"], lanes["q"], rtol=0, atol=1e-12)
+    assert np.allclose(found["v"], lanes["v"], rtol=0, atol=1e-11)

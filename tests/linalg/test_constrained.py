@@ -5,12 +5,13 @@ import pytest
 
 import polhode as ph
 from close import assert_close
+from emulated import Emulated
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.routine import routines
 from polhode.linalg import constrained as ways
 from polhode.linalg.constrained import ConstrainedProblem, admissible, constrained, constrained_each
-from polhode.linalg.sparse import order_of
+from polhode.linalg.sparse_places import order_of
 from polhode.scalar import SharedFunction, Vec
 
 TOLERANCE = 1e-10
@@ -159,11 +160,13 @@ def test_what_a_projection_leaves_changes_no_condition(way):
     assert_close(A @ found.T, np.zeros((K, 2)), 100)
 
 
+@pytest.mark.parametrize("looped", [0, 10**9])
 @pytest.mark.parametrize("dependent", [0, 2])
-def test_problems_that_share_a_routine_have_it_written_once(monkeypatch, dependent):
+def test_problems_that_share_a_routine_have_it_written_once(monkeypatch, dependent, looped):
     """Also where rows depend on each other, and the routine takes its longer way."""
     monkeypatch.setattr(ways, "SPARSE", 10**9)
     monkeypatch.setattr(ways, "UNROLLED", 0)
+    monkeypatch.setattr(ways, "LOOPED", looped)
     rng, known = np.random.default_rng(5), {}
     n, k = N, K
     M, A = band(n, k, rng)
@@ -188,6 +191,54 @@ def test_problems_that_share_a_routine_have_it_written_once(monkeypatch, depende
         assert_close(multipliers @ A, expected.force, 100)
         assert rank == k - dependent
         assert_close(along, x - A_M @ np.linalg.pinv(A @ A_M) @ A @ x, 100)
+
+
+def sparse_problem(seed, dependent):
+    """Any mass matrix and rows with few numbers, some alone, of which the last depend on others."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 24))
+    k = int(rng.integers(3, n // 2))
+    M = np.diag(1 + rng.random(n))
+    for i, j in rng.integers(0, n, (n // 2, 2)):
+        if i != j:
+            M[i, j] = M[j, i] = 0.2 * rng.normal()
+            M[i, i], M[j, j] = M[i, i] + 1, M[j, j] + 1
+    A = np.zeros((k, n))
+    for i, (row, own) in enumerate(zip(A, rng.permutation(n), strict=False)):
+        columns = [own, *rng.choice(n, int(rng.integers(0, 4)) if i else 3, replace=False)]
+        row[columns] = 1 + rng.random(len(columns))
+    for i in range(dependent):
+        A[k - 1 - i] = A[i] * (2 + i)
+    return M, A, rng.normal(size=n), A @ rng.normal(size=n), (1 + rng.random(k)).tolist()
+
+
+@pytest.mark.parametrize("dependent", [0, 1])
+@pytest.mark.parametrize("seed", range(6))
+def test_loops_over_tables_solve_what_is_written_out(monkeypatch, tmp_path, seed, dependent):
+    """Compiled for this processor and as CUDA C, and on numbers; with the rank that is found."""
+    monkeypatch.setattr(ways, "SPARSE", 10**9)
+    monkeypatch.setattr(ways, "UNROLLED", 0)
+    monkeypatch.setattr(ways, "LOOPED", 0)
+    monkeypatch.setattr(ways, "_sparse", None)  # nothing is written out
+    M, A, f, b, sizes = sparse_problem(seed, dependent)
+    assert order_of(M.tolist(), A.tolist()) is not None
+
+    def solved(M, A, f, b):
+        routine = lambda function, zeros: SharedFunction("constrained", function)
+        return constrained(ConstrainedProblem(M, A, sizes, TOLERANCE, routine), f, b)
+
+    graph, given = on_symbols(solved, M, A, f, b)
+    expected, rank = ph.fundamental.solve(M, f, A, b, sizes=sizes), np.linalg.matrix_rank(A)
+    on_numbers = solved(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), Vec(f.tolist()), Vec(b.tolist()))
+    on_gpu = Emulated(graph, tmp_path)(1, **given)
+    found_on_gpu = [np.array(x)[0] for x in on_gpu]
+    for found in (evaluate(graph, **given), build(graph, 1)(*given.values()), found_on_gpu, on_numbers):
+        a, multipliers, found_rank, rows, missing = (np.array(x) for x in found)
+        assert_close(a, expected.acceleration, 1000)
+        assert_close(multipliers @ A, expected.force, 1000)
+        assert found_rank == rank == len(A) - dependent
+        assert np.sum(rows) == dependent
+        assert_close(missing, np.zeros(len(A)), 1000)
 
 
 def windows(count):

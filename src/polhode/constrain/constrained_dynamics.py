@@ -15,6 +15,7 @@ from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
 from polhode.constrain.multiplier_forces import forces_of_multipliers
 from polhode.constrain.row_scales import Scales
+from polhode.constrain.shared_matrices import Matrices, SharedMatrices
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.coupled_inertia import is_coupled
@@ -224,7 +225,33 @@ class ConstrainedDynamics:
     def _solved(self, x: Arguments, rows: constraints.ConstraintRows) -> ConstrainedSolution:
         """v̇ and multipliers, where normal forces are known."""
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0]
+        M, A, phi = self._matrices(x.tree, x.t, x.q, rows)
+        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], A, self.tolerance(phi), M)[0]
+
+    def _matrices(self, tree: Tree, t: Scalar, q: Vec, rows: constraints.ConstraintRows) -> tuple[Vec | None, Vec, Vec]:
+        """M, if it is known, A and φ; compact: of one routine, where equations are solved by one."""
+        of_positions = rows.phi
+        if not self._has_shared_matrices(tree, len(rows.A)):
+            return None, rows.A, of_positions
+        known = self._own_matrices.get("last")
+        if known is None or known.tree is not tree:
+
+            def matrices(t: Scalar, q: Vec) -> Matrices:
+                found = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
+                return inertia.mass_matrix(tree, q), found.A, found.phi
+
+            known = self._own_matrices["last"] = SharedMatrices(tree, matrices)
+        return known(t, q)
+
+    def _has_shared_matrices(self, tree: Tree, k: int) -> bool:
+        """Whether M, A and φ are a routine of their own."""
+        is_plain = self.policy.engine == DEFAULT and is_fixed(tree) and not self.scales.singular_mass
+        return self.policy.compact and is_plain and k * tree.nv > UNROLLED and not self._by_sweeps(tree, k)
+
+    @cached_property
+    def _own_matrices(self) -> dict[str, SharedMatrices]:
+        """The matrices of the tree that was last asked for; its numbers may be symbols of a trace."""
+        return {}
 
     def with_normals(self, x: Arguments, rows: constraints.ConstraintRows | None = None) -> Arguments:
         """The arguments of a call with the normal forces of joints, where elements depend on them.
@@ -459,8 +486,9 @@ class ConstrainedDynamics:
             whole: list[Scalar] = [0.0] * len(now.r)
             for i, value in zip(kept, violation, strict=True):
                 whole[i] = -value
-            tolerance, nothing = self.tolerance(rows.phi), Vec([0.0] * tree.nv)
-            found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
+            M, A, phi = self._matrices(tree, t[0], q, rows)
+            tolerance, nothing = self.tolerance(phi), Vec([0.0] * tree.nv)
+            found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], A, tolerance, M)[0]
             return Vec((*found.a, *(found.residual[i] for i in kept), tolerance))
 
         n, own = tree.nv, self.recorded and tree is self.recorded.tree
@@ -481,25 +509,25 @@ class ConstrainedDynamics:
         rows = self.rows(Arguments(tree, q, v, t=t))
         steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
-        kept = _rows_in_play(rows.A, rows.b)
-        of_positions, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
+        kept, (M, A, phi) = _rows_in_play(rows.A, rows.b), self._matrices(tree, t, q, rows)
+        of_positions, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(phi)
         if len(of_positions) == len(kept):
-            found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
+            found = self._admissible(tree, q, kept, A, [*steps, *speeds], tolerance, M)
         else:
-            found = self._admissible(tree, q, of_positions, rows.A, steps, tolerance)
-            found += self._admissible(tree, q, kept, rows.A, speeds, tolerance)
+            found = self._admissible(tree, q, of_positions, A, steps, tolerance, M)
+            found += self._admissible(tree, q, kept, A, speeds, tolerance, M)
         pairs = zip(found[: len(changes)], found[len(changes) :], strict=True)
         return [Vec((*kinematics.rate(tree, q, step), *speed)) for step, speed in pairs]
 
     def _admissible(
-        self, tree: Tree, q: Vec, kept: list[int], rows: Vec, vectors: list[Vec], tolerance: Scalar
+        self, tree: Tree, q: Vec, kept: list[int], rows: Vec, vectors: list[Vec], tolerance: Scalar, M: Vec | None
     ) -> list[Vec]:
         if not kept:
             return vectors
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         if self._by_sweeps(tree, len(kept)):
             return admissible_by_sweeps(_sweeps(tree, q), A, vectors, sizes, tolerance)
-        return admissible(self._problem(tree, q, kept, A, tolerance), vectors)
+        return admissible(self._problem(tree, q, kept, A, tolerance, M), vectors)
 
     def pivots(self, x: Arguments) -> Vec:
         """(k)  What each row has left after elimination, in its order and relative to natural sizes; 0: dependent."""
@@ -527,16 +555,19 @@ class ConstrainedDynamics:
         return off
 
     def constrained(
-        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
+        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar, M: Vec | None = None
     ) -> list[ConstrainedSolution]:
-        """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
+        """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen.
+
+        M  the mass matrix, where it is known
+        """
         if self.policy.engine in (DEFAULT, "absolute"):
-            return self.by_fundamental_equation(tree, q, sides, rows, tolerance)
+            return self.by_fundamental_equation(tree, q, sides, rows, tolerance, M)
         kept = _rows_in_play(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         solved = by_multipliers if self.policy.engine == "multipliers" else by_null_space
-        M, s = inertia.mass_matrix(tree, q), None
+        M, s = M or inertia.mass_matrix(tree, q), None
         if not is_fixed(tree):  # in units in which an axis that is held has a common inertia: a = s ã
             s = Vec([where(row[i] > HELD / 2, HELD**-0.5, 1.0) for i, row in enumerate(M)])
             M, A = Vec([_each(row, s) * s_i for row, s_i in zip(M, s, strict=True)]), Vec([_each(row, s) for row in A])
@@ -546,7 +577,7 @@ class ConstrainedDynamics:
         return [self._spread(x, kept, len(rows)) for x in found]
 
     def by_fundamental_equation(
-        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
+        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar, M: Vec | None = None
     ) -> list[ConstrainedSolution]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
         kept = _rows_in_play(rows, *(b for _, b in sides))
@@ -556,15 +587,17 @@ class ConstrainedDynamics:
             K = _sweeps(tree, q)
             found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
-            found = constrained_each(self._problem(tree, q, kept, A, tolerance), fewer)
+            found = constrained_each(self._problem(tree, q, kept, A, tolerance, M), fewer)
         if self.scales.singular_mass:
             found = [_with_multipliers_of_mass(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
         return [self._spread(x, kept, len(rows)) for x in found]
 
-    def _problem(self, tree: Tree, q: Vec, kept: list[int], A: Vec, tolerance: Scalar) -> ConstrainedProblem:
+    def _problem(
+        self, tree: Tree, q: Vec, kept: list[int], A: Vec, tolerance: Scalar, M: Vec | None = None
+    ) -> ConstrainedProblem:
         """The problem of some rows; compact: the solutions of all problems of the same rows are one routine."""
         sizes = [self.scales.sizes[i] for i in kept]
-        metric = self._metric(tree, q, A, sizes)
+        metric = M or self._metric(tree, q, A, sizes)
         if not self.policy.compact:
             return ConstrainedProblem(metric, A, sizes, tolerance)
         routines = self.recorded.routines if self.recorded and tree is self.recorded.tree else self._own_routines

@@ -234,6 +234,10 @@ class Recorder(Loops):
         """The same, by an array of one cell."""
         yield from self.repeat(limit, go.cell(0))
 
+    def when(self, flag: Memory, results: Sequence[Memory]) -> Iterator[None]:
+        """A loop of one pass, or none."""
+        yield from self.repeat(flag.cell(0), self.array("again", 1).cell(0))
+
     def cases(self, of: Index, numbers: Sequence[int]) -> Iterator[int]:
         """The body for each number of a table's entry, one after the other; one of them will run."""
         ((_, entry),) = of.terms

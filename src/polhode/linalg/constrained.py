@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, put_remainders, remainders, shortest
-from polhode.linalg.sparse import EliminationOrder, SparseFactors, order_of
+from polhode.linalg.sparse import SparseFactors, put_entries
+from polhode.linalg.sparse_places import EliminationOrder, SparsePlaces, order_of
 from polhode.linalg.triangular import backward, factor, forward
-from polhode.scalar import Loops, Vec, dot, is_zero, loops_for, spans, sqrt, unless_valid
+from polhode.scalar import Loops, Vec, dot, loops_for, spans, sqrt, unless_valid, where
+from polhode.scalar.loops import PythonLoops
 
 UNROLLED = 60
 """Numbers in A up to which a problem of symbols is written out; beyond, compile time, which grows with the cube of the
@@ -23,6 +25,11 @@ size, would be longer than loops cost."""
 SPARSE = 20_000
 """Operations up to which a problem with many zeros is written out: as many as large trees are
 (`dynamics/large_trees/loops.py`)."""
+
+
+LOOPED = 1_000
+"""Operations of a problem with many zeros above which its routine (`ConstrainedProblem.routine`) is loops over tables:
+a GPU's compiler takes 9 s for the 6,000 of forty four-bars written out, and half a second for loops."""
 
 
 class ConstrainedSolution(NamedTuple):
@@ -69,36 +76,59 @@ def constrained(problem: ConstrainedProblem, f: Vec, b: Vec) -> ConstrainedSolut
 
 def constrained_each(problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]]) -> list[ConstrainedSolution]:
     """The constrained vectors of several pairs of f (n) and b (k)."""
-    k, m = len(problem.A), len(sides)
-    order = _sparse_order(problem, m)
+    order = _sparse_order(problem, len(sides))
     if not order:
         return solved_by(solve, problem, sides, problem.is_small)
-    if problem.routine and m == 1:
-        return [_by_routine(problem, problem.routine, *sides[0])]
-    sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
-    found = [sparse.constrained(f, b) for f, b in sides]
-    answers = [*(x for a, _ in found for x in a), *(x for _, lam in found for x in lam)]
+    if problem.routine and len(sides) == 1:
+        return [_by_routine(problem, order, problem.routine, *sides[0])]
+    return _sparse(problem, order, sides)
+
+
+def _sparse(
+    problem: ConstrainedProblem, order: EliminationOrder, sides: Sequence[tuple[Vec, Vec]]
+) -> list[ConstrainedSolution]:
+    """The constrained vectors by operations on what is not zero, written out; where rows are dependent, by loops."""
+    n, k, m, r = len(problem.M), len(problem.A), len(sides), PythonLoops()
+    sparse = _factors(r, problem, order)
+    a, lam = ([r.output(name, size) for _ in sides] for name, size in (("a", n), ("multipliers", k)))
+    for (f, b), *found in zip(sides, a, lam, strict=True):
+        sparse.constrained(f, b, *found)
     again = lambda: Vec(_arrays(solve, problem, sides, False))  # noqa: E731
-    valid = sparse.weakest > problem.tolerance * problem.tolerance
-    whole = unless_valid(valid, Vec([*answers, float(k), *[0.0] * (k + m * k)]), again)
-    return _solutions(problem, m, whole)
+    valid = sparse.weakest() > problem.tolerance * problem.tolerance
+    return _solutions(problem, m, unless_valid(valid, Vec([*r.results(), float(k), *[0.0] * (k + m * k)]), again))
 
 
-def _by_routine(problem: ConstrainedProblem, routine: SharedRoutine, f: Vec, b: Vec) -> ConstrainedSolution:
+def _factors(r: PythonLoops, problem: ConstrainedProblem, order: EliminationOrder) -> SparseFactors:
+    """The factors of a problem with many zeros, written out."""
+    places = SparsePlaces(order, problem.M, problem.A)
+    return SparseFactors(r, places, places.entries(problem.M, problem.A), [1 / size for size in problem.sizes])
+
+
+def _by_routine(
+    problem: ConstrainedProblem, order: EliminationOrder, routine: SharedRoutine, f: Vec, b: Vec
+) -> ConstrainedSolution:
     """The constrained vector by one routine, which all problems with the same zeros call."""
     n, k, sizes = len(f), len(b), problem.sizes
-    every = [x for row in (*problem.M, *problem.A) for x in row]
-    filled = tuple(i for i, x in enumerate(every) if not is_zero(x))
+    places, in_loops = SparsePlaces(order, problem.M, problem.A), order.operations > LOOPED
 
-    def constrained(f: Vec, b: Vec, tolerance: Vec, given: Vec) -> Vec:
-        values = dict(zip(filled, given, strict=True))
-        rows = [Vec([values.get(i * n + j, 0.0) for j in range(n)]) for i in range(n + k)]
-        own = ConstrainedProblem(Vec(rows[:n]), Vec(rows[n:]), sizes, tolerance[0])
-        (found,) = constrained_each(own, [(f, b)])
+    def constrained(f: Vec, b: Vec, tolerance: Vec, entries: Vec) -> Vec:
+        if in_loops:
+            return _in_loops(places, f, b, sizes, tolerance, entries)
+        M, A = _matrix(n, n, places.of_M, entries), _matrix(k, n, places.of_A, entries[len(places.of_M) :])
+        (found,) = _sparse(ConstrainedProblem(M, A, sizes, tolerance[0]), order, [(f, b)])
         return Vec([*found.a, *found.multipliers, found.rank, *found.dependent, *found.residual])
 
-    shared = routine(constrained, filled)
-    return _solutions(problem, 1, shared(f, b, Vec([problem.tolerance]), Vec([every[i] for i in filled])))[0]
+    zeros = tuple(i * n + j for i, j in (*places.of_M, *((n + i, j) for i, j in places.of_A)))
+    shared = routine(constrained, zeros)
+    return _solutions(problem, 1, shared(f, b, Vec([problem.tolerance]), Vec(places.entries(problem.M, problem.A))))[0]
+
+
+def _matrix(rows: int, columns: int, places: Sequence[tuple[int, int]], entries: Sequence[Any]) -> Vec:
+    """A matrix with entries at some places; there may be more of them."""
+    found: list[list[Any]] = [[0.0] * columns for _ in range(rows)]
+    for (i, j), x in zip(places, entries, strict=False):
+        found[i][j] = x
+    return Vec([Vec(row) for row in found])
 
 
 def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]:
@@ -108,16 +138,32 @@ def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]
         return list(vectors)
     order = _sparse_order(problem, m)
     if order and problem.routine:
-        still = Vec([0.0] * len(problem.A))
-        return [_by_routine(problem, problem.routine, problem.M @ x, still).a for x in vectors]
+        found = Vec(_admissible_by_routine(problem, order, problem.routine, vectors))
+        return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
     if order:
-        sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
-        answers = Vec([x for vector in vectors for x in sparse.admissible(vector)])
-        valid = sparse.weakest > problem.tolerance * problem.tolerance
-        found = unless_valid(valid, answers, lambda: Vec(_admissible(problem, vectors)))
+        r = PythonLoops()
+        sparse = _factors(r, problem, order)
+        for x in vectors:
+            sparse.admissible(x, r.output("a", n))
+        valid = sparse.weakest() > problem.tolerance * problem.tolerance
+        found = unless_valid(valid, Vec(r.results()), lambda: Vec(_admissible(problem, vectors)))
     else:
         found = Vec(_admissible(problem, vectors))
     return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
+
+
+def _admissible_by_routine(
+    problem: ConstrainedProblem, order: EliminationOrder, routine: SharedRoutine, vectors: Sequence[Vec]
+) -> list[Any]:
+    """The admissible parts of all vectors, in a loop with one call of the routine that solves."""
+    n, still, every = len(problem.M), Vec([0.0] * len(problem.A)), [x for vector in vectors for x in vector]
+    with loops_for("admissible", every) as r:
+        given, found = r.given("x", every), r.output("found", len(every))
+        for v in r.range(len(vectors)):
+            x = Vec([given[v * n + i] for i in range(n)])
+            for i, value in enumerate(_by_routine(problem, order, routine, problem.M @ x, still).a):
+                found[v * n + i] = value
+    return r.results()
 
 
 def pivots(problem: ConstrainedProblem) -> Vec:
@@ -129,8 +175,8 @@ def pivots(problem: ConstrainedProblem) -> Vec:
     order = _sparse_order(problem, 1)
     if not order:
         return Vec(_pivots(problem))
-    sparse = SparseFactors(order, problem.M, problem.A, problem.sizes)
-    valid = sparse.weakest > problem.tolerance * problem.tolerance
+    sparse = _factors(PythonLoops(), problem, order)
+    valid = sparse.weakest() > problem.tolerance * problem.tolerance
     return unless_valid(valid, Vec([sqrt(x) for x in sparse.squares]), lambda: Vec(_pivots(problem)))
 
 
@@ -280,6 +326,30 @@ def solve(r: Loops, e: ConstrainedArrays) -> None:
         backward(r, e.M, e.a, v * n, n)
         for i in r.range(k):
             e.multipliers[v * k + i] = e.multipliers[v * k + i] / e.size[i]
+
+
+def _in_loops(places: SparsePlaces, f: Vec, b: Vec, sizes: Sequence[Any], tolerance: Vec, entries: Vec) -> Vec:
+    """The constrained vector of a problem with many zeros, in loops over the tables of its places; where rows are
+    dependent, that of `solve`. The numbers of a `ConstrainedSolution`."""
+    n, k, values = len(f), len(b), (entries, sizes, tolerance, f, b)
+    with loops_for(f"constrained{n}x{k}", [x for part in values for x in part]) as r:
+        names = ("entries", "size", "tolerance", "f", "b")
+        entry, size, most, *side = (r.given(name, x) for name, x in zip(names, values, strict=True))
+        outputs = ("a", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("residual", k)
+        found, over, flag = [r.output(*x) for x in outputs], r.array("over", k), r.array("flag", 1)
+        for i in r.range(k):
+            over[i] = 1 / size[i]
+        sparse = SparseFactors(r, places, entry, over)
+        sparse.constrained(*side, *found[:2])
+        found[2][0] = float(k)
+        flag[0] = where(sparse.weakest() > most[0] * most[0], 0.0, 1.0)
+        for _ in r.when(flag, found):
+            found[2][0] = 0.0
+            for i in r.range(k):
+                found[1][i] = 0.0
+            M, A = (put_entries(r, *x, entry) for x in (("M", n * n, places.in_M), ("A", k * n, places.in_A)))
+            solve(r, ConstrainedArrays(n, k, 1, M, A, size, most, *side, *found))
+    return Vec(r.results())
 
 
 def _rows(r: Loops, n: int, k: int, K: Any, A: Any, size: Any) -> Any:

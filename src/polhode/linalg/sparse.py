@@ -1,242 +1,229 @@
-"""Linear conditions with many structural zeros, as straight-line operations on what is not zero.
+"""Linear conditions with many structural zeros, by operations on what is not zero.
 
     M = K Kᵀ,  A K⁻ᵀ = (L 0) Q,  L lower triangular, Q a product of reflections, in an order that keeps zeros
 
 M couples what one branch of a tree carries, and a condition touches a few branches: most numbers are zero for
 every state, and stay so. All rows must be independent; `weakest` says how nearly they are not.
 
-The unknowns are eliminated in order of least degree of the elimination graph (Tinney, Walker 1967; George, Liu 1989),
-right-looking (Davis 2006, ch. 4 and §7.1). Rows are reflected (Householder) with the fewest entries first, a greedy
-choice in the manner of Markowitz (1957); the fill of both is found beforehand from the zeros alone.
+The places of all operations are known beforehand (`sparse_places.py`). With Python's loops they are written out; with
+recorded ones each kind of operation is a loop over tables, so that code does not grow with the machine.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
 
-from polhode.scalar import Vec, is_zero, minimum, sqrt, where
-
-SparseRow = dict[int, Any]
-"""The numbers of a row or column that are not zero, by place."""
-
-
-class EliminationOrder(NamedTuple):
-    """What the zeros alone say: how to eliminate, and about how many operations that takes."""
-
-    places: list[int]
-    """The unknowns in the order of their elimination."""
-    below: list[list[int]]
-    """For each of them, in that order, the later ones that its column of K has."""
-    rows: list[int]
-    """The conditions in the order of their reflection."""
-    columns: list[list[int]]
-    """For each condition, in that order, the columns that it is reflected in; the first becomes its own."""
-    operations: int
+from polhode.linalg.sparse_places import Places, SparsePlaces
+from polhode.scalar import Loops, minimum, sqrt, where
 
 
-def order_of(M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]]) -> EliminationOrder | None:
-    """An order of elimination that keeps most zeros; None where the zeros show that rows depend on each other."""
-    n = len(M)
-    places, below, cost = _elimination([{j for j in range(n) if j != i and not is_zero(M[i][j])} for i in range(n)])
-    at = {i: p for p, i in enumerate(places)}
-    left: dict[int, set[int]] = {}
-    for i, row in enumerate(A):
-        touched = {at[j] for j in range(n) if not is_zero(row[j])}
-        for p in range(n):  # K⁻¹ fills what is below
-            if p in touched:
-                touched |= set(below[p])
-                cost += 2 * len(below[p]) + 2
-        left[i] = touched
-    rows, columns = [], []
-    while left:
-        i = min(left, key=lambda i: (len(left[i]), i))
-        own = sorted(left.pop(i))
-        if not own:
-            return None
-        rows.append(i)
-        columns.append(own)
-        cost += 12 * len(own) + 8
-        for j, others in left.items():
-            if not others.isdisjoint(own):
-                left[j] = (others | set(own)) - {own[0]}
-                cost += 4 * len(own)
-    return EliminationOrder(places, below, rows, columns, cost)
+class Groups:
+    """Tables of places in groups, one group for each pass of an outer loop."""
+
+    def __init__(self, r: Loops, name: str, groups: Sequence[Places]) -> None:
+        self.r, entries, ends = r, [x for group in groups for x in group], list(accumulate(map(len, groups)))
+        self.count = len(entries)
+        self.begin, self.end = r.lookup(f"{name}_begin", [0, *ends[:-1]]), r.lookup(f"{name}_end", ends)
+        columns = enumerate(zip(*entries, strict=True))
+        self.tables = [r.lookup(f"{name}_{m}", column) for m, column in columns]
+
+    def of(self, i: Any) -> Iterator[tuple[Any, ...]]:
+        """A loop over the group of i: the number of each entry among all, and its places."""
+        if self.count:
+            for o in self.r.range(self.begin.at(i), self.end.at(i)):
+                yield (o, *(table.at(o) for table in self.tables))
+
+    def all(self) -> Iterator[tuple[Any, ...]]:
+        """A loop over all entries."""
+        for o in self.r.range(self.count) if self.count else ():
+            yield (o, *(table.at(o) for table in self.tables))
 
 
-def _elimination(near: list[set[int]]) -> tuple[list[int], list[list[int]], int]:
-    """The order of least degree of a symmetric pattern, the pattern of its factor, and the operations of that."""
-    left, places, neighbours, cost = set(range(len(near))), [], [], 0
-    while left:
-        i = min(left, key=lambda i: (len(near[i]), -i))
-        left.discard(i)
-        others = near[i]
-        for j in others:
-            near[j] = (near[j] | others) - {i, j}
-        places.append(i)
-        neighbours.append(others)
-        cost += 4 + len(others) * (len(others) + 3)
-    at = {i: p for p, i in enumerate(places)}
-    return places, [sorted(at[j] for j in others) for others in neighbours], cost
-
-
-class SparseReflection(NamedTuple):
-    """y ← y − (2/v·v) v (v·y) on some columns; `factor` is 2/v·v."""
-
-    columns: list[int]
-    v: list[Any]
-    factor: Any
-
-    def of(self, y: SparseRow) -> None:
-        """Reflect a row, in its place."""
-        if len(self.columns) == 1:
-            return
-        pairs = [(v, y[c]) for v, c in zip(self.v, self.columns, strict=True) if c in y]
-        if not pairs:
-            return
-        s = self.factor * _sum([v * x for v, x in pairs])
-        for v, c in zip(self.v, self.columns, strict=True):
-            y[c] = y[c] - s * v if c in y else -(s * v)
-
-
-def _sum(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def put_entries(r: Loops, name: str, size: int, places: Places, entries: Any) -> Any:
+    """An array with entries at some places, and zeros at all others; places: of the array, and of the entry."""
+    array, groups = r.array(name, size), Groups(r, f"put_{name}", [places])
+    for _, place, entry in groups.all():
+        array[place] = entries[entry]
+    return array
 
 
 class SparseFactors:
-    """The factors K, L and Q of M (n, n) and of the conditions A (k, n), rows divided by their natural sizes."""
+    """The factors K, L and Q of M (n, n) and of the conditions A (k, n), rows divided by their natural sizes.
 
-    def __init__(
-        self, order: EliminationOrder, M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]], sizes: Sequence[Any]
-    ) -> None:
-        self.order, self.sizes, self.n = order, sizes, len(M)
-        self.at = {i: p for p, i in enumerate(order.places)}
-        self.K = self._factor(M)
-        self.inverse = [1 / column[p] for p, column in enumerate(self.K)]
-        self.reflections: list[SparseReflection] = []
-        self.L: list[SparseRow] = []
-        self.own: list[int] = []
-        squares: list[Any] = []
-        left: dict[int, SparseRow] = {}
-        for i in order.rows:
-            left[i] = {c: x * (1 / sizes[i]) for c, x in self.over(A[i]).items()}
-        used: set[int] = set()
-        for i, columns in zip(order.rows, order.columns, strict=True):
-            row = left.pop(i)
-            reflection, pivot, square = _reflection(row, columns)
-            self.reflections.append(reflection)
-            self.L.append({c: x for c, x in row.items() if c in used} | {columns[0]: pivot})
-            self.own.append(columns[0])
-            used.add(columns[0])
-            squares.append(square)
-            for other in left.values():
-                reflection.of(other)
-        self.squares = squares
+    entries    the numbers of both that are not zero, in an array (`SparsePlaces`)
+    over_size  (k)  1 by the size of each condition, in an array
+    """
+
+    def __init__(self, r: Loops, places: SparsePlaces, entries: Any, over_size: Any) -> None:
+        self.r, self.n, self.k = r, len(places.order.places), len(places.order.rows)
+        self._tables(places)
+        self.K = put_entries(r, "K", places.below_size, places.in_K, entries)
+        """Below the diagonal, column after column."""
+        self.diagonal = put_entries(r, "diagonal", self.n, places.in_diagonal, entries)
+        self.B = put_entries(r, "B", places.size, places.in_B, entries)
+        """Entries of L, and the vectors v of reflections in the columns of each row's own."""
+        self.over_size = r.array("over_size", self.k)
+        for i in r.range(self.k):
+            self.over_size[i] = over_size[self.row.at(i)]
+        self.inverse, self.factor = r.array("inverse", self.n), r.array("factor", self.k)
+        self.pivot, self.over_pivot = r.array("pivot", self.k), r.array("over_pivot", self.k)
+        self.squares = r.array("squares", self.k)
         """(k)  the square of what each row had left, in the order of their reflection."""
-        self.weakest = squares[0]
-        for square in squares[1:]:
-            self.weakest = minimum(self.weakest, square)
+        self._s = r.array("s", 1)
+        self._factor()
+        self._fill_rows()
+        self._reflect()
 
-    def _factor(self, M: Sequence[Sequence[Any]]) -> list[SparseRow]:
-        """The columns of K, each from its diagonal on."""
-        places, below = self.order.places, self.order.below
-        left = [{q: M[places[p]][places[q]] for q in (p, *below[p])} for p in range(len(places))]
-        for p, column in enumerate(left):
-            column[p] = sqrt(column[p])
-            inverse = 1 / column[p]
-            for q in below[p]:
-                column[q] = column[q] * inverse
-            for k, q in enumerate(below[p]):
-                for r in below[p][k:]:
-                    left[q][r] = left[q][r] - column[q] * column[r]
-        return left
+    def _tables(self, places: SparsePlaces) -> None:
+        """The places of all operations."""
+        r, order = self.r, places.order
+        self.below, self.updates = Groups(r, "below", places.below), Groups(r, "updates", places.updates)
+        self.touched, self.spread = Groups(r, "touched", places.touched), Groups(r, "spread", places.spread)
+        self.own, self.others = Groups(r, "own", places.own), Groups(r, "others", places.others)
+        self.turned, self.lower = Groups(r, "turned", places.turned), Groups(r, "lower", places.lower)
+        self.place, self.row = r.lookup("place", order.places), r.lookup("row", order.rows)
+        self.first = r.lookup("first", [entries[0][0] for entries in places.own])
+        self.column = r.lookup("column", [columns[0] for columns in order.columns])
+        self.is_single = r.lookup("is_single", [int(len(columns) == 1) for columns in order.columns])
 
-    def over(self, x: Sequence[Any]) -> SparseRow:
-        """K⁻¹x"""
-        y = {self.at[j]: value for j, value in enumerate(x) if not is_zero(value)}
-        for p, column in enumerate(self.K):
-            if p not in y:
-                continue
+    def _factor(self) -> None:
+        """K in the place of M, and the inverses of its diagonal."""
+        K, diagonal, inverse = self.K, self.diagonal, self.inverse
+        for p in self.r.range(self.n):
+            diagonal[p] = sqrt(diagonal[p])
+            inverse[p] = 1 / diagonal[p]
+            for o, _ in self.below.of(p):
+                K[o] = K[o] * inverse[p]
+            for o, q in self.below.of(p):
+                diagonal[q] = diagonal[q] - K[o] * K[o]
+            for _, target, left, right in self.updates.of(p):
+                K[target] = K[target] - K[left] * K[right]
+
+    def _fill_rows(self) -> None:
+        """A K⁻ᵀ with rows divided by their sizes, in the place of A."""
+        B = self.B
+        for i in self.r.range(self.k):
+            for o, p in self.touched.of(i):
+                B[o] = B[o] * self.inverse[p]
+                for _, target, source in self.spread.of(o):
+                    B[target] = B[target] - self.K[source] * B[o]
+            for o, _ in self.touched.of(i):
+                B[o] = B[o] * self.over_size[i]
+
+    def _reflect(self) -> None:
+        """Reflect row after row, and all later ones that it touches.
+
+        v = x + sign(x₀) |x| e₀,  2/v·v = 1/(|x| (|x| + |x₀|))                       Golub, Van Loan (2013) §5.1
+        """
+        r, B, s = self.r, self.B, self._s
+        for i in r.range(self.k):
+            s[0] = 0.0
+            for _, slot, _ in self.own.of(i):
+                s[0] = s[0] + B[slot] * B[slot]
+            self.squares[i] = s[0]
+            for single in r.cases(self.is_single.at(i), (0, 1)):
+                self._reflection(i, self.first.at(i), bool(single))
+            self.over_pivot[i] = 1 / self.pivot[i]
+            for t, *_ in self.others.of(i):
+                s[0] = 0.0
+                for _, v, slot in self.turned.of(t):
+                    s[0] = s[0] + B[v] * B[slot]
+                s[0] = self.factor[i] * s[0]
+                for _, v, slot in self.turned.of(t):
+                    B[slot] = B[slot] - s[0] * B[v]
+
+    def _reflection(self, i: Any, first: Any, is_single: bool) -> None:
+        """What takes a row to its first column; nothing where it has one column."""
+        x, size = self.B[first], sqrt(self.squares[i])
+        if is_single:
+            self.pivot[i], self.factor[i] = x, 0.0
+            return
+        signed = where(x < 0, -size, size)
+        product = size * (size + abs(x))
+        self.pivot[i] = -signed
+        self.factor[i] = where(product > 0, 1 / where(product > 0, product, 1.0), 0.0)
+        self.B[first] = x + signed
+
+    def weakest(self) -> Any:
+        """The least of the squares of what rows had left."""
+        least = self.r.array("least", 1)
+        least[0] = self.squares[0]
+        for i in self.r.range(1, self.k):
+            least[0] = minimum(least[0], self.squares[i])
+        return least[0]
+
+    def _over(self, y: Any) -> None:
+        """K⁻¹y in the place of y."""
+        for p in self.r.range(self.n):
             y[p] = y[p] * self.inverse[p]
-            for q in self.order.below[p]:
-                y[q] = y[q] - column[q] * y[p] if q in y else -(column[q] * y[p])
-        return y
+            for o, q in self.below.of(p):
+                y[q] = y[q] - self.K[o] * y[p]
 
-    def under(self, y: SparseRow) -> Vec:
-        """K⁻ᵀy"""
-        x = {p: y.get(p, 0.0) for p in range(self.n)}
-        for p in reversed(range(self.n)):
-            for q in self.order.below[p]:
-                x[p] = x[p] - self.K[p][q] * x[q]
-            x[p] = x[p] * self.inverse[p]
-        return Vec([x[self.at[j]] for j in range(self.n)])
+    def _under(self, y: Any) -> None:
+        """K⁻ᵀy in the place of y."""
+        for p in self.r.range(0, self.n, down=True):
+            for o, q in self.below.of(p):
+                y[p] = y[p] - self.K[o] * y[q]
+            y[p] = y[p] * self.inverse[p]
 
-    def times(self, x: Sequence[Any]) -> SparseRow:
-        """Kᵀx"""
-        value = [x[j] for j in self.order.places]
-        return {p: _sum([self.K[p][q] * value[q] for q in (p, *self.order.below[p])]) for p in range(self.n)}
+    def _times(self, x: Any, y: Any) -> None:
+        """Kᵀx in the place of y, of x in the order of the unknowns themselves."""
+        ordered = self.r.array("ordered", self.n)
+        for p in self.r.range(self.n):
+            ordered[p] = x[self.place.at(p)]
+        for p in self.r.range(self.n):
+            y[p] = self.diagonal[p] * ordered[p]
+            for o, q in self.below.of(p):
+                y[p] = y[p] + self.K[o] * ordered[q]
 
-    def reflected(self, y: SparseRow) -> None:
-        """Q y in the place of y."""
-        for reflection in self.reflections:
-            reflection.of(y)
+    def _reflected(self, y: Any, *, back: bool = False) -> None:
+        """Q y, or Qᵀy, in the place of y."""
+        s = self._s
+        for i in self.r.range(0, self.k, down=back):
+            s[0] = 0.0
+            for _, v, c in self.own.of(i):
+                s[0] = s[0] + self.B[v] * y[c]
+            s[0] = self.factor[i] * s[0]
+            for _, v, c in self.own.of(i):
+                y[c] = y[c] - s[0] * self.B[v]
 
-    def turned_back(self, y: SparseRow) -> None:
-        """Qᵀy in the place of y."""
-        for reflection in reversed(self.reflections):
-            reflection.of(y)
-
-    def constrained(self, f: Sequence[Any], b: Sequence[Any]) -> tuple[Vec, Vec]:
-        """a and λ of M a = f + Aᵀλ, A a = b.
+    def constrained(self, f: Any, b: Any, a: Any, multipliers: Any) -> None:
+        """a and λ of M a = f + Aᵀλ, A a = b, in arrays.
 
         L z = b;  λ = L⁻ᵀ(z − (Q K⁻¹f)₁);  a = K⁻ᵀQᵀ(z, (Q K⁻¹f)₂)
         """
-        y = dict.fromkeys(range(self.n), 0.0) | self.over(f)
-        self.reflected(y)
-        eta: dict[int, Any] = {}
-        z: SparseRow = {}
-        over = [1 / row[c] for c, row in zip(self.own, self.L, strict=True)]
-        rows = list(zip(self.order.rows, self.own, self.L, over, strict=True))
-        for i, c, row, inverse in rows:
-            value = b[i] * (1 / self.sizes[i])
-            for d, x in row.items():
-                if d != c:
-                    value = value - x * z[d]
-            z[c] = value * inverse
-            eta[c] = z[c] - y[c]
-        lam: dict[int, Any] = {}
-        for i, c, row, inverse in reversed(rows):
-            value = eta[c] * inverse
-            lam[i] = value * (1 / self.sizes[i])
-            for d, x in row.items():
-                if d != c:
-                    eta[d] = eta[d] - x * value
-        y |= z
-        self.turned_back(y)
-        return self.under(y), Vec([lam[i] for i in range(len(lam))])
+        r, B = self.r, self.B
+        y, z, eta = r.array("y", self.n), r.array("z", self.k), r.array("eta", self.k)
+        for p in r.range(self.n):
+            y[p] = f[self.place.at(p)]
+        self._over(y)
+        self._reflected(y)
+        for i in r.range(self.k):
+            z[i] = b[self.row.at(i)] * self.over_size[i]
+            for _, slot, j in self.lower.of(i):
+                z[i] = z[i] - B[slot] * z[j]
+            z[i] = z[i] * self.over_pivot[i]
+            eta[i] = z[i] - y[self.column.at(i)]
+        for i in r.range(0, self.k, down=True):
+            eta[i] = eta[i] * self.over_pivot[i]
+            multipliers[self.row.at(i)] = eta[i] * self.over_size[i]
+            for _, slot, j in self.lower.of(i):
+                eta[j] = eta[j] - B[slot] * eta[i]
+            y[self.column.at(i)] = z[i]
+        self._reflected(y, back=True)
+        self._under(y)
+        for p in r.range(self.n):
+            a[self.place.at(p)] = y[p]
 
-    def admissible(self, x: Sequence[Any]) -> Vec:
-        """The part of x that changes no condition."""
-        y = self.times(x)
-        self.reflected(y)
-        y |= dict.fromkeys(self.own, 0.0)
-        self.turned_back(y)
-        return self.under(y)
-
-
-def _reflection(row: SparseRow, columns: list[int]) -> tuple[SparseReflection, Any, Any]:
-    """What takes a row to its first column: the reflection, the number there, and the row's square.
-
-    v = x + sign(x₀) |x| e₀,  2/v·v = 1/(|x| (|x| + |x₀|))                       Golub, Van Loan (2013) §5.1
-    """
-    x = [row.pop(c, 0.0) for c in columns]
-    if len(columns) == 1:
-        return SparseReflection(columns, [], 0.0), x[0], x[0] * x[0]
-    square = _sum([value * value for value in x])
-    size = sqrt(square)
-    signed = where(x[0] < 0, -size, size)
-    first = x[0] + signed
-    product = size * (size + abs(x[0]))
-    factor = where(product > 0, 1 / where(product > 0, product, 1.0), 0.0)
-    return SparseReflection(columns, [first, *x[1:]], factor), -signed, square
+    def admissible(self, x: Any, a: Any) -> None:
+        """The part a of x that changes no condition, in arrays."""
+        r = self.r
+        y = r.array("y", self.n)
+        self._times(x, y)
+        self._reflected(y)
+        for i in r.range(self.k):
+            y[self.column.at(i)] = 0.0
+        self._reflected(y, back=True)
+        self._under(y)
+        for p in r.range(self.n):
+            a[self.place.at(p)] = y[p]

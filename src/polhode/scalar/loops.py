@@ -81,6 +81,10 @@ class Loops(ABC):
         until all have ended: what has ended is to be kept by its caller."""
 
     @abstractmethod
+    def when(self, flag: Any, results: Sequence[Any]) -> Iterator[None]:
+        """A body that runs where flag[0] is 1, not where it is 0: there the arrays of results keep what they hold."""
+
+    @abstractmethod
     def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:
         """The number of a table's entry, as one of those given: the body that belongs to it."""
 
@@ -165,6 +169,14 @@ class PythonLoops(Loops):
             yield None
             if not np.any(go[0]):
                 break
+
+    def when(self, flag: list[Any], results: Sequence[list[Any]]) -> Iterator[None]:
+        """For all of a batch where it is for any."""
+        if np.any(flag[0]):
+            before = [list(array) for array in results]
+            yield None
+            for array, kept in zip(results, before, strict=True):
+                array[:] = [where(equal(flag[0], 0.0), old, new) for old, new in zip(kept, array, strict=True)]
 
     def cases(self, of: int, numbers: Sequence[int]) -> Iterator[int]:
         """The number itself."""

@@ -61,14 +61,14 @@ class Dialect(NamedTuple):
     real      "double" or "float"
     function  what stands before the name of a function
     table     what stands before that of a table
-    sincos    whether sine and cosine of one argument come from one call
+    sincos    how sine and cosine of one argument come from one call; "": they do not
     text      operations that it writes in its own way
     """
 
     real: str
     function: str = "static void"
     table: str = "static const"
-    sincos: bool = False
+    sincos: str = ""
     text: Mapping[str, str] = {}
 
 
@@ -78,7 +78,7 @@ WORDS = """
     goto if imaginary inline int long mutable namespace new noexcept not nullptr operator or private protected public
     register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch
     template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile
-    wchar_t while xor linux unix main sincos sincosf blockDim blockIdx gridDim threadIdx warpSize
+    wchar_t while xor linux unix main sincos sincosf sine_cosine blockDim blockIdx gridDim threadIdx warpSize
 """
 """Reserved words of C, C++ and CUDA."""
 
@@ -174,7 +174,7 @@ def operations(graph: Graph, value: dict[int, str], dialect: Dialect, routines: 
             if k == min(pairs[k]):
                 s, c = pairs[k]
                 yield f"{real} x{s}, x{c};"
-                yield f"sincos{REALS[real]}({given[0]}, &x{s}, &x{c});"
+                yield dialect.sincos.format(given[0], f"x{s}", f"x{c}", f=REALS[real])
         elif node.args:
             value[k] = f"x{k}"
             text = texts[node.op].format(*given, f=REALS[real])

@@ -1,5 +1,6 @@
 """`sweep`: a study, drawn, run, graded and kept; in memory or in a store, here or on a cluster."""
 
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -152,8 +153,9 @@ class SweepJob:
             count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_, self.study.runs / self.device.count)
         else:
             count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
-            if self.client is None:
-                count = min(count, self.study.runs / (4 * self.threads))
+            if self.client is None:  # runs that take equally long: a chunk for each thread
+                share = self.study.runs / self.threads
+                count = min(count, FEWEST * math.ceil(share / FEWEST) if batch.is_quick else share / 4)
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 

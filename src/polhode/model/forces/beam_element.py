@@ -132,6 +132,12 @@ class BeamElement(ForceElement):
         return y, z
 
     @property
+    def shear_numbers(self) -> tuple[Scalar, ...]:
+        """Those that Φ takes: none of an element that is stiff against shear."""
+        pairs = (self.bending_z, self.shear_y), (self.bending_y, self.shear_z)
+        return tuple(x for EI, GA in pairs if not is_zero(GA) for x in (EI, GA))
+
+    @property
     def law(self) -> ElementNumbers:
         """Its law: strains, loads and energy."""
         stiffness = self.length, self.axial, self.torsion, self.bending_y, self.bending_z

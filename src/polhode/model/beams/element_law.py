@@ -87,7 +87,7 @@ class ElementNumbers(NamedTuple):
         if line.sine:
             return raw_loads(line.strains, loads, self.quadratic)
         if elastic:
-            (on_y, on_z), turning = self._uneven(line).loads
+            (on_y, on_z), turning = self.uneven_torsion(line).loads
             loads = loads + Vec([0.0, 0.0, on_y, on_y, on_z, on_z])
         return self._higher(line).added_loads(raw_loads(line.strains, loads, self.quadratic), loads, turning)
 
@@ -95,7 +95,8 @@ class ElementNumbers(NamedTuple):
         """ε − prestrain (6,), m"""
         return self.strains(line) - self.prestrain
 
-    def _uneven(self, line: Chord) -> UnevenTorsion:
+    def uneven_torsion(self, line: Chord) -> UnevenTorsion:
+        """The torsion that its bending moments make within it."""
         e, EI = self._stretched(line), (self.bending_y, self.bending_z)
         moment = EI[0] * (e[2] + e[3]) / self.length, EI[1] * (e[4] + e[5]) / self.length
         return UnevenTorsion(self._higher(line).turn, moment, EI, self.torsion, self.length)
@@ -104,7 +105,7 @@ class ElementNumbers(NamedTuple):
         """½ (ε − prestrain)ᵀ S (ε − prestrain), and that of uneven torsion, J"""
         stretched = self._stretched(line)
         found = dot(stretched, self.stiff(stretched)) / 2
-        return found if line.sine else found + self._uneven(line).energy
+        return found if line.sine else found + self.uneven_torsion(line).energy
 
 
 @cache
@@ -145,11 +146,12 @@ def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedF
 
         R_p (9), R_q (9), way from p to q (3), numbers (14), N (1) -> K [D], by rows up to the diagonal
 
-        K = EᵀSE + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
+        K = EᵀSE − v vᵀ + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
 
     Minus the derivatives of the force on q and the couples on p and q, but for what moments and shear forces of the
     sections add: that is of the order of the angle by which an element is bent, of the whole. N is given: of a state
-    that is guessed, places are near those that it will have, but stretching need not be.
+    that is guessed, places are near those that it will have, but stretching need not be. v vᵀ is what uneven torsion
+    takes off: of flat sections that are bent, much of their larger stiffness.
     """
 
     @cache
@@ -164,6 +166,10 @@ def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedF
             SE = {k: law.stiff(column) for k, column in E.items()}
             K = [dot(E[a], SE[b]) for a, b in places]
             D = [law.damping * x for x in K] if damped else []
+            if not sine:
+                uneven = law.uneven_torsion(line)
+                v = {k: uneven.torque_slope(column) for k, column in E.items()}
+                K = [x - uneven.softness * v[a] * v[b] for x, (a, b) in zip(K, places, strict=True)]
             pull, t = stresses[0] / line.l, line.t
             K = [x + pull * (float(a == b) - t[a] * t[b]) if a < 3 else x for x, (a, b) in zip(K, places, strict=True)]
             return Vec([*K, *D])

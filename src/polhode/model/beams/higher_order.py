@@ -137,25 +137,33 @@ class UnevenTorsion(NamedTuple):
     l0: Scalar
 
     @property
-    def _parts(self) -> tuple[Scalar, Scalar]:
-        """T l₀, and 1/(l₀ D); 0 of an element that has no stiffness against torsion, or a constraint in its place."""
-        (y, z), (my, mz), (EI_y, EI_z) = self.turn, self.moment, self.bending
-        stiff = real_part(self.torsion) > 0
+    def softness(self) -> Scalar:
+        """1/(l₀ D); 0 of an element that has no stiffness against torsion, or a constraint in its place."""
+        (y, z), (EI_y, EI_z), stiff = self.turn, self.bending, real_part(self.torsion) > 0
         D = 12 * where(stiff, self.torsion, 1.0) + EI_y * z * z + EI_z * y * y
-        return y * mz - z * my, where(stiff, 1 / (self.l0 * D), 0.0)
+        return where(stiff, 1 / (self.l0 * D), 0.0)
+
+    @property
+    def torque(self) -> Scalar:
+        """l₀T, N m²"""
+        (y, z), (my, mz) = self.turn, self.moment
+        return y * mz - z * my
+
+    def torque_slope(self, strains: Vec) -> Scalar:
+        """l₀T of further strains (6,), m, at the same curvature: U falls by half its square times the softness."""
+        (y, z), (EI_y, EI_z), e = self.turn, self.bending, strains
+        return y * EI_z / self.l0 * (e[4] + e[5]) - z * EI_y / self.l0 * (e[2] + e[3])
 
     @property
     def energy(self) -> Scalar:
         """U, J"""
-        T, soft = self._parts
-        return -T * T * soft / 2
+        return -self.torque * self.torque * self.softness / 2
 
     @property
     def loads(self) -> tuple[tuple[Scalar, Scalar], tuple[Scalar, Scalar]]:
         """What it adds to the loads of ε₂, ε₃ and of ε₄, ε₅, N, and its pull on θ_y and θ_z, N m: slopes of U."""
         (y, z), (my, mz), (EI_y, EI_z) = self.turn, self.moment, self.bending
-        T, soft = self._parts
-        r = T * soft
+        r = self.torque * self.softness
         on_y, on_z = r * z * EI_y / self.l0, -r * y * EI_z / self.l0
         again = r * r * self.l0
         return (on_y, on_z), (again * EI_z * y - r * mz, again * EI_y * z + r * my)

@@ -33,7 +33,9 @@ class BeamStrain(BodyConstraint):
         "strain": Key("number", "m, or a function of time", unit="m", of_time=True),
         "shear": Key("array", "12 EI/(GA l²) of the planes xy and xz; 0 unless given", unit="1"),
         "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
-        "second_order": Key("flag", "with the terms of second order: an element that bends; true unless given"),
+        "second_order": Key(
+            "flag", "with the terms of second and higher order: an element that bends; true unless given"
+        ),
     }
     rows = ("strain",)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.model.beams.element_law import ElementNumbers, EndMotion
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull_slopes
 from polhode.model.beams.strains import chord, second_order, with_second_order
 from polhode.scalar import Vec, dot
 from support.exact_rod import exact_rod
@@ -227,6 +227,25 @@ def test_energy_stays_positive_however_thin_a_strip_is():
     for y, z in product((0.3, 1.0, 2.0), repeat=2):
         R, way = helix(np.array([0.0, y, z]))
         assert law.energy(line_of(np.eye(3), R, way)) > 0
+
+
+def test_the_matrix_of_stiff_steps_has_the_softness_of_a_bent_strip():
+    """By uneven torsion a strip that is bent resists bending across the bend with half its stiffness."""
+    law, (R, way) = numbers((1.0, 40.0), (0.0, 0.0), 1.0, (0.0,) * 6), helix(np.array([0.0, 0.55, 0.0]))
+    given = [Vec(np.eye(3).ravel().tolist()), Vec(R.ravel().tolist()), Vec(way.tolist())]
+    below = pull_slopes(False, False)(tuple(range(9)))(*given, Vec([*law[:8], *law.prestrain]), Vec([0.0]))
+    K = np.zeros((9, 9))
+    K[np.tril_indices(9)] = below
+    across = np.array([0, 0, 0, *(-R[:, 2] / 2), *(R[:, 2] / 2)])  # both ends turn about the section's z, apart
+
+    def pull(by):
+        turned = [rotation(by * across[i : i + 3]) @ axes for i, axes in ((3, np.eye(3)), (6, R))]
+        line = line_of(*turned, way)
+        return across[3:] @ np.concatenate([np.array(x) for x in line.wrenches(law.raw_loads(line, None))[1:]])
+
+    found = across @ (K + np.tril(K, -1).T) @ across
+    assert found == pytest.approx((pull(-1e-5) - pull(1e-5)) / 2e-5, rel=0.05)
+    assert found < 0.6 * 40.0
 
 
 def test_sines_have_terms_of_second_order_alone():

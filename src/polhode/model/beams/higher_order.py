@@ -88,12 +88,12 @@ class HigherOrder(NamedTuple):
         return Vec([x + term for x, term in zip(raw, terms, strict=True)])
 
     @property
-    def _slopes(self) -> "_Slopes":
+    def _slopes(self) -> "_TermSlopes":
         (y, z), e, l0 = self.turn, self.e, self.l0
         n, ((p_y, p_z), (g_y, g_z), (m_y, m_z)) = y * y + z * z, self._factors
         arc, twisted = l0 * n / -480, e[1] * e[1] / l0
         more_y, more_z = 2 * m_y * (e[2] - e[3]), 2 * m_z * (e[4] - e[5])
-        return _Slopes(
+        return _TermSlopes(
             (arc * y, arc * z),
             (p_y * y * y + p_z * z * z, 2 * p_y * e[1] * y, 2 * p_z * e[1] * z),
             (2 * g_y * e[1] * y / l0, g_y * twisted),
@@ -103,7 +103,7 @@ class HigherOrder(NamedTuple):
         )
 
 
-class _Slopes(NamedTuple):
+class _TermSlopes(NamedTuple):
     """Derivatives of the terms, as the methods of HigherOrder name them."""
 
     along: tuple[Scalar, Scalar]

@@ -1,5 +1,6 @@
 """Beams in model files: sections by shape, ends, units, and faults with their line."""
 
+import numpy as np
 import pytest
 
 import polhode as ph
@@ -81,3 +82,16 @@ def test_a_model_with_beams_is_written_and_read_again():
 def test_what_is_wrong_is_told_with_its_line(written, instead, said):
     with pytest.raises(ph.ModelError, match=f"(?s){said}"):
         model_from_yaml(ROTOR.replace(written, instead, 1), "rotor.yaml")
+
+
+def test_a_file_has_curved_beams():
+    """An element is as long as its arc."""
+    text = """\
+name: hook
+sections: {rod: {shape: circle, diameter: 6 mm}}
+beams:
+  hook: {section: rod, start: {body: world}, end: [1, 1, 0], through: [[0.8, 0.4, 0]], curved: true}
+"""
+    elements = [force for force in model_from_yaml(text, "hook.yaml").forces if isinstance(force, ph.BeamElement)]
+    turn = np.arcsin(0.8)  # of a quarter of a circle about (0, 1, 0)
+    assert [element.length for element in elements] == pytest.approx([turn, np.pi / 2 - turn])

@@ -149,9 +149,11 @@ def _stiffness(parts: LoadParts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     _, stretched = _strains(base, q, u)
     lengths = np.array([float(plain(beam.strain_size)) for beam in parts.beams])
     largest = float(np.max(abs(stretched) / lengths[:, None], initial=0.0))
-    size = 1 / largest if largest > 0 else 1.0  # K is linear in σ: a large one, against rounding
-    tense = _slopes(EquationsAtState(parts.stressed(strains - size * stretched)), q, size * lam)
-    return _slopes(base, q, now.lam), (tense - elastic) / size + _slopes(loaded, q, none) - beside, free
+    size = 1 / largest if largest > 0 else 1.0  # K is a parabola in σ: a large one, against rounding
+    tense, slack = (
+        _slopes(EquationsAtState(parts.stressed(strains - by * stretched)), q, by * lam) for by in (size, -size)
+    )
+    return _slopes(base, q, now.lam), (tense - slack) / (2 * size) + _slopes(loaded, q, none) - beside, free
 
 
 def _slopes(equations: EquationsAtState, q: np.ndarray, lam: np.ndarray) -> np.ndarray:

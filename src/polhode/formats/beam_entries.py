@@ -71,7 +71,10 @@ class BeamEntry(Entry):
     section: Name = needed("of the sections of this file")
     start: _END = needed("a point of the world, or a body with a position")
     end: _END = needed("as start")
-    through: list[Vector] = optional("points of the world between the ends, one a node: a curved beam")
+    through: list[Vector] = optional("points of the world between the ends, one a node")
+    curved: StrictBool = optional(
+        "whether the beam is a smooth curve through these points; straight elements unless given"
+    )
     elements: StrictInt = optional("how many; 8 unless given")
     up: Vector = optional("direction of the z axis of the section; z unless given, or the normal of its plane")
     damping: Number = optional("s: stress is stiffness times (strain + damping × its rate)")

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import ModelError, check_name, did_you_mean, message
+from polhode.model.beams.layout import ElementLayout, curved_elements, straight_elements
 from polhode.model.beams.plane import BeamPlane
 from polhode.model.beams.pose import BeamPose, pose_of
 from polhode.model.beams.section import Section
@@ -19,13 +19,10 @@ from polhode.model.forces.base import ForceElement
 from polhode.model.forces.beam_element import BeamElement, check_strains
 from polhode.model.forces.beam_inertia import BeamInertia
 from polhode.model.mount import Mount, unit_quaternion
-from polhode.model.numbers import assign, direction, numbers, plain
+from polhode.model.numbers import Parameter, assign, direction, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD
 from polhode.scalar import is_list, shown
-
-SIDEWAYS = 1e-6
-"""The sine of the angle between a beam and its `up` below which `up` tells nothing."""
 
 ROUNDING = 1e-15
 """Direction cosines that differ by less than this are equal."""
@@ -82,8 +79,10 @@ class Beam:
 
     section   a Section
     start, end  a point of the world (a free end), a pair of body and point (clamped to it), or a BeamEnd
-    through   points of the world between the ends, one a node: a curved beam of straight elements; then `elements` is
-              one more than their number
+    through   points of the world between the ends, one a node, with straight elements between them; then `elements`
+              is one more than their number
+    curved    whether the beam is a smooth curve through these points and not a chain of straight pieces: arcs, exact
+              where the points lie on a circle. Its elements then count strains from their curvature at rest
     elements  how many
     plane     the normal, world axes, of the plane that it stays in: its nodes move on planar joints, by two ways and an
               angle, half as many as in space. What acts across the plane is borne, and moves nothing
@@ -114,6 +113,7 @@ class Beam:
     measure: str = "angle"
     mass: str = "half-bars"
     plane: Any = None
+    curved: bool = False
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -153,7 +153,18 @@ class Beam:
         assign(self, held=held, up=direction(where, "up", up))
         for name in ("damping", "prestrain", "load", "follower"):
             assign(self, **{name: BeamElement.keys[name].checked(where, name, getattr(self, name))})
+        assign(self, curved=BeamElement.keys["follower"].checked(where, "curved", self.curved))
+        self._check_curve(where)
         check_strains(where, self.prestrain)
+
+    def _check_curve(self, where: str) -> None:
+        """Refuse a curve without points, and one with driven strains."""
+        if self.curved and not self.through:
+            expected = "points that the curve goes through"
+            raise ModelError(message(f"{where}, curved", "no points", "no through", expected))
+        if self.curved and self.driven:
+            found = ", ".join(self.driven)
+            raise ModelError(message(f"{where}, driven", "strains of a curved beam", found, "straight elements"))
 
     @property
     def nodes(self) -> list[str]:
@@ -230,51 +241,66 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
         k = int(np.argmin(turns)) + 1
         fix = "Make two beams of it, the second with its start on the last node of the first."
         raise ModelError(message(f"{where}, through", "turns back", f"half a turn at node {k}", "less", fix))
-    axes = [
-        _axes(where, chord / size, np.array(plain(beam.up), dtype=float))
-        for chord, size in zip(chords, lengths, strict=True)
-    ]
+    layout = (curved_elements if beam.curved else straight_elements)(
+        where, points, np.array(plain(beam.up), dtype=float), plane
+    )
     if plane:
-        plane.check_sections(where, axes[0])
-    along = [plane.node_axes(chord / size) for chord, size in zip(chords, lengths, strict=True)] if plane else axes
-    between = plane.between if plane else _between
-    frames = [along[0], *(between(a, b) for a, b in pairwise(along)), along[-1]]
+        plane.check_sections(where, layout.elements[0].start)
+    frames = layout.frames
     for k, name in enumerate(beam.nodes):
-        halves = [(axes[j], lengths[j], sign) for j, sign in ((k - 1, -1.0), (k, 1.0)) if 0 <= j < beam.elements]
+        halves = [(part.end, part.length, -1.0) for part in layout.elements[max(k - 1, 0) : k]]
+        halves += [(part.start, part.length, 1.0) for part in layout.elements[k : k + 1]]
         found.bodies.append(_node(name, beam, frames[k], halves))
         free = "planar" if plane else "free"
         found.joints.append(_joint(name, ends.get(k), poses.get(k), BeamPose(frames[k], points[k]), free))
     section, elements = beam.section, list[BeamElement]()
     shape, size = section.outline
-    for k in range(beam.elements):
-        name = beam.nodes[k + 1]
-        turned = [unit_quaternion(frames[j].T @ axes[k]) for j in (k, k + 1)]
-        elements.append(
-            BeamElement(
-                name, beam.nodes[k], name, float(lengths[k]),
-                axial=section.axial, torsion=section.torsion, bending_y=section.bending_y, bending_z=section.bending_z,
-                shear_y=section.shear_y, shear_z=section.shear_z, orientation_a=turned[0], orientation_b=turned[1],
-                prestrain=beam.prestrain, damping=beam.damping, load=beam.load, follower=beam.follower,
-                measure=beam.measure, shape=shape, size=size, nodes=True,
-            )
+    for k, part in enumerate(layout.elements):
+        name, length = beam.nodes[k + 1], part.length
+        turned = [
+            unit_quaternion(frame.T @ axes) for frame, axes in ((frames[k], part.start), (frames[k + 1], part.end))
+        ]
+        element = BeamElement(
+            name, beam.nodes[k], name, length,
+            axial=section.axial, torsion=section.torsion, bending_y=section.bending_y, bending_z=section.bending_z,
+            shear_y=section.shear_y, shear_z=section.shear_z, orientation_a=turned[0], orientation_b=turned[1],
+            prestrain=beam.prestrain, damping=beam.damping, load=beam.load, follower=beam.follower,
+            measure=beam.measure, shape=shape, size=size, nodes=True,
         )  # fmt: skip
+        elements.append(_with_rest(where, element, part) if beam.curved else element)
         if beam.mass == "consistent":
-            mass = section.mass * float(lengths[k])
+            mass = section.mass * length
             found.forces.append(
                 BeamInertia(
-                    f"{name}-inertia", beam.nodes[k], name, float(lengths[k]), mass, orientation_a=turned[0],
+                    f"{name}-inertia", beam.nodes[k], name, length, mass, orientation_a=turned[0],
                     orientation_b=turned[1],
                 )
             )  # fmt: skip
     found.forces.extend(elements)
-    found.constraints.extend(_constraints(beam, elements, plane.idle(where, beam.driven, axes[0]) if plane else ()))
+    idle = plane.idle(where, beam.driven, layout.elements[0].start) if plane else ()
+    found.constraints.extend(_constraints(beam, elements, layout.elements, idle))
 
 
-def _constraints(beam: Beam, elements: Sequence[BeamElement], idle: Sequence[str]) -> Iterable[Constraint]:
+def _with_rest(where: str, element: BeamElement, part: ElementLayout) -> BeamElement:
+    """An element that is at rest as it lies: its prestrain counts from there."""
+    numbers = *element.shear_numbers, *element.prestrain
+    if named := next((x for x in numbers if isinstance(x, Parameter)), None):
+        fix = "Give it as a number, or a section without shear."
+        raise ModelError(
+            message(f"{where}, curved", "a shape at rest by a parameter", repr(named.name), "numbers", fix)
+        )
+    rest = part.strains(element.law, element.measure == "sine", raw=False)
+    return replace(element, prestrain=tuple(a + b for a, b in zip(element.prestrain, rest, strict=True)))
+
+
+def _constraints(
+    beam: Beam, elements: Sequence[BeamElement], parts: Sequence[ElementLayout], idle: Sequence[str]
+) -> Iterable[Constraint]:
     """A row for each strain of each element that is held or driven; idle: those that are 0 anyway."""
-    rigid = set(beam.held) == set(MODES)
-    for element in elements:
-        for mode in MODES:
+    rigid, sine = set(beam.held) == set(MODES), beam.measure == "sine"
+    for element, part in zip(elements, parts, strict=True):
+        rest = part.strains(element.law, sine, raw=rigid) if beam.curved and beam.held else [0.0] * 6
+        for i, mode in enumerate(MODES):
             if mode in idle or (mode not in beam.held and mode not in beam.driven):
                 continue
             data: dict[str, Any] = {
@@ -284,6 +310,8 @@ def _constraints(beam: Beam, elements: Sequence[BeamElement], idle: Sequence[str
             }  # fmt: skip
             if mode in beam.driven:
                 data["strain"] = beam.driven[mode]
+            elif rest[i]:
+                data["strain"] = rest[i]
             yield Constraint(f"{element.name}-{mode}", "beam-strain", data)
 
 
@@ -302,23 +330,6 @@ def _points(where: str, beam: Beam, first: np.ndarray, last: np.ndarray) -> np.n
         raise ModelError(message(where, "no length", f"both ends at {first.tolist()}", "two places"))
     part = np.linspace(0.0, 1.0, beam.elements + 1)[:, None]
     return (1 - part) * first + part * last
-
-
-def _axes(where: str, x: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Axes of a section, columns: x along the beam, z towards `up`."""
-    y = np.cross(up, x)
-    size = np.linalg.norm(y)
-    if not size > SIDEWAYS * np.linalg.norm(up):
-        fix = f"Write up=({', '.join('1' if i == int(np.argmin(abs(x))) else '0' for i in range(3))})."
-        raise ModelError(message(f"{where}, up", "along the beam", f"{up.tolist()}", "a direction across it", fix))
-    y = y / size
-    return np.column_stack([x, y, np.cross(x, y)])
-
-
-def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The axes half way from one to another."""
-    U, _, Vt = np.linalg.svd(a + b)
-    return U @ Vt
 
 
 def _node(name: str, beam: Beam, frame: np.ndarray, halves: list[tuple[np.ndarray, float, float]]) -> Body:

@@ -5,6 +5,7 @@ from functools import cache
 from math import nan
 from typing import NamedTuple
 
+from polhode.model.beams.higher_order import HigherOrder, UnevenTorsion
 from polhode.model.beams.strains import (
     BENT,
     Chord,
@@ -45,13 +46,20 @@ class ElementNumbers(NamedTuple):
         """The terms of second order of its strains."""
         return second_order(self.length, self.shear_xy, self.shear_xz)
 
+    def _higher(self, line: Chord) -> HigherOrder:
+        """The terms of higher order, of the measure "angle"."""
+        return HigherOrder(line.strains, self.length, self.shear_xy, self.shear_xz)
+
     def strains(self, line: Chord) -> Vec:
         """ε (6,), m"""
-        return with_second_order(line.strains, self.quadratic)
+        found = with_second_order(line.strains, self.quadratic)
+        return found if line.sine else self._higher(line).added(found)
 
     def strain_rates(self, line: Chord, motion: EndMotion) -> Vec:
         """dε/dt (6,), m/s"""
-        return rates_with_second_order(line.strains, line.rates(*motion), self.quadratic)
+        rates = line.rates(*motion)
+        found = rates_with_second_order(line.strains, rates, self.quadratic)
+        return found if line.sine else self._higher(line).added_rates(found, rates)
 
     def stiff(self, strains: Vec) -> Vec:
         """S ε (6,), N"""
@@ -68,15 +76,36 @@ class ElementNumbers(NamedTuple):
 
     def loads(self, line: Chord, motion: EndMotion | None, elastic: bool = True) -> Vec:
         """σ (6,), N: S (ε − prestrain) + damping S dε/dt.  motion: None where nothing is damped"""
-        stretched = self.strains(line) - self.prestrain if elastic else Vec([0.0] * 6)
+        stretched = self._stretched(line) if elastic else Vec([0.0] * 6)
         if motion is not None:
             stretched = stretched + self.damping * self.strain_rates(line, motion)
         return self.stiff(stretched)
 
+    def raw_loads(self, line: Chord, motion: EndMotion | None, elastic: bool = True) -> Vec:
+        """The loads (6,), N, dual to the raw strains: (∂ε/∂e)ᵀ σ, and the slopes of the energy of uneven torsion."""
+        loads, turning = self.loads(line, motion, elastic), (0.0, 0.0)
+        if line.sine:
+            return raw_loads(line.strains, loads, self.quadratic)
+        if elastic:
+            (on_y, on_z), turning = self.uneven_torsion(line).loads
+            loads = loads + Vec([0.0, 0.0, on_y, on_y, on_z, on_z])
+        return self._higher(line).added_loads(raw_loads(line.strains, loads, self.quadratic), loads, turning)
+
+    def _stretched(self, line: Chord) -> Vec:
+        """ε − prestrain (6,), m"""
+        return self.strains(line) - self.prestrain
+
+    def uneven_torsion(self, line: Chord) -> UnevenTorsion:
+        """The torsion that its bending moments make within it."""
+        e, EI = self._stretched(line), (self.bending_y, self.bending_z)
+        moment = EI[0] * (e[2] + e[3]) / self.length, EI[1] * (e[4] + e[5]) / self.length
+        return UnevenTorsion(self._higher(line).turn, moment, EI, self.torsion, self.length)
+
     def energy(self, line: Chord) -> Scalar:
-        """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
-        stretched = self.strains(line) - self.prestrain
-        return dot(stretched, self.stiff(stretched)) / 2
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), and that of uneven torsion, J"""
+        stretched = self._stretched(line)
+        found = dot(stretched, self.stiff(stretched)) / 2
+        return found if line.sine else found + self.uneven_torsion(line).energy
 
 
 @cache
@@ -93,7 +122,7 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
         law = _law(numbers)
         line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
-        loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
+        loads = law.raw_loads(line, moving, elastic)
         past = where(line.leaning > BENT[sine], 0.0, nan)  # no value: a run ends there
         return Vec([x if is_zero(x) else x + past for part in line.wrenches(loads) for x in part])
 
@@ -117,11 +146,12 @@ def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedF
 
         R_p (9), R_q (9), way from p to q (3), numbers (14), N (1) -> K [D], by rows up to the diagonal
 
-        K = EᵀSE + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
+        K = EᵀSE − v vᵀ + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
 
     Minus the derivatives of the force on q and the couples on p and q, but for what moments and shear forces of the
     sections add: that is of the order of the angle by which an element is bent, of the whole. N is given: of a state
-    that is guessed, places are near those that it will have, but stretching need not be.
+    that is guessed, places are near those that it will have, but stretching need not be. v vᵀ is what uneven torsion
+    takes off: of flat sections that are bent, much of their larger stiffness.
     """
 
     @cache
@@ -136,6 +166,10 @@ def pull_slopes(sine: bool, damped: bool) -> Callable[[tuple[int, ...]], SharedF
             SE = {k: law.stiff(column) for k, column in E.items()}
             K = [dot(E[a], SE[b]) for a, b in places]
             D = [law.damping * x for x in K] if damped else []
+            if not sine:
+                uneven = law.uneven_torsion(line)
+                v = {k: uneven.torque_slope(column) for k, column in E.items()}
+                K = [x - uneven.softness * v[a] * v[b] for x, (a, b) in zip(K, places, strict=True)]
             pull, t = stresses[0] / line.l, line.t
             K = [x + pull * (float(a == b) - t[a] * t[b]) if a < 3 else x for x, (a, b) in zip(K, places, strict=True)]
             return Vec([*K, *D])

@@ -10,7 +10,8 @@ is along the beam; l₀ the length without strain:
 
 By the measure "angle" k = β/sin β, β the angle between the chord and the axis of the section: the end turns by a
 rotation vector. By "sine", SPACAR's, k = 1 and ψ = S/2. Terms of second order bring the energy of both to within terms
-of fourth order of the energy of a geometrically exact rod, with shear: εᵢ = eᵢ + Σ c eⱼ eₖ.
+of fourth order of the energy of a geometrically exact rod, with shear: εᵢ = eᵢ + Σ c eⱼ eₖ. Terms of higher order, of
+the measure "angle", are in `higher_order`.
 """
 
 from collections.abc import Iterable

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from polhode.model.beams.higher_order import HigherOrder
 from polhode.model.beams.strains import MEASURES, MODES, STRAIN_SIGNS, chord, second_order, with_second_order
 from polhode.model.constraints.base import ENDS, BodyConstraint, ConstraintCondition, Data, asked, counted
 from polhode.model.constraints.frames import MovingFrame, end
@@ -32,7 +33,9 @@ class BeamStrain(BodyConstraint):
         "strain": Key("number", "m, or a function of time", unit="m", of_time=True),
         "shear": Key("array", "12 EI/(GA l²) of the planes xy and xz; 0 unless given", unit="1"),
         "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
-        "second_order": Key("flag", "with the terms of second order: an element that bends; true unless given"),
+        "second_order": Key(
+            "flag", "with the terms of second and higher order: an element that bends; true unless given"
+        ),
     }
     rows = ("strain",)
 
@@ -61,8 +64,9 @@ class BeamStrain(BodyConstraint):
 
 def _strain(a: MovingFrame, b: MovingFrame, data: Data) -> Scalar:
     """The strain of an element between two frames."""
-    l0 = data["length"]
-    found = chord(a.R, b.R, b.o - a.o, l0, data.get("measure", MEASURES[0]) == "sine").strains
-    if data.get("second_order", True):
-        found = with_second_order(found, second_order(l0, *data.get("shear", (0.0, 0.0))))
-    return found[MODES.index(data["mode"])]
+    l0, mode, shear = data["length"], MODES.index(data["mode"]), data.get("shear", (0.0, 0.0))
+    line = chord(a.R, b.R, b.o - a.o, l0, data.get("measure", MEASURES[0]) == "sine")
+    if not data.get("second_order", True):
+        return line.strains[mode]
+    found = with_second_order(line.strains, second_order(l0, *shear))
+    return found[mode] if line.sine else HigherOrder(line.strains, l0, *shear).added(found)[mode]

@@ -33,7 +33,8 @@ class BeamElement(ForceElement):
     """A straight beam element between frames on two bodies (or the world), whose x axes point along it.
 
     Six strains ε (`polhode.model.beams.strains`), loads σ = S (ε − prestrain) + damping S ε̇, and on the bodies what
-    these pull with; the energy is ½ (ε − prestrain)ᵀ S (ε − prestrain). Its inertia is that of the bodies.
+    these pull with; the energy is ½ (ε − prestrain)ᵀ S (ε − prestrain), less what uneven torsion takes off
+    (`polhode.model.beams.higher_order`). Its inertia is that of the bodies.
 
     point_a, orientation_a, …  the frames, in body axes: origins, m, and unit quaternions; x along the beam, y and z the
                                principal axes of the section
@@ -132,6 +133,12 @@ class BeamElement(ForceElement):
         return y, z
 
     @property
+    def shear_numbers(self) -> tuple[Scalar, ...]:
+        """Those that Φ takes: none of an element that is stiff against shear."""
+        pairs = (self.bending_z, self.shear_y), (self.bending_y, self.shear_z)
+        return tuple(x for EI, GA in pairs if not is_zero(GA) for x in (EI, GA))
+
+    @property
     def law(self) -> ElementNumbers:
         """Its law: strains, loads and energy."""
         stiffness = self.length, self.axial, self.torsion, self.bending_y, self.bending_z
@@ -201,7 +208,7 @@ class BeamElement(ForceElement):
         ])  # fmt: skip
 
     def strain_energy(self, state: MachineState) -> Scalar:
-        """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), and that of uneven torsion, J"""
         return self.law.energy(self._chord(*self._ends(state)))
 
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
@@ -227,7 +234,7 @@ class BeamElement(ForceElement):
             yield end.wrench(self.length / 2 * f, side * self.length * self.length / 12 * cross(along, f))
 
     def potential(self, state: MachineState) -> Scalar:
-        """½ (ε − prestrain)ᵀ S (ε − prestrain), less the work of a dead load"""
+        """The energy of its strains, less the work of a dead load."""
         a, b = self._ends(state)
         energy = self.law.energy(self._chord(a, b))
         if self.follower or _is_zero(self.load):

@@ -468,7 +468,8 @@ def _limits(model: Model, end: str) -> list[float]:
 
 def _worst(residual: Residual) -> tuple[float, str]:
     with np.errstate(all="ignore"):
-        value = float(np.max(abs(np.asarray(residual.values, dtype=float)), initial=0.0)) / residual.scale
+        values = abs(np.asarray(residual.values, dtype=float))
+        value = float(np.maximum.reduce(values, axis=None, initial=0.0)) / residual.scale
     return value, f"of {residual.scale:.3g}"
 
 

@@ -103,6 +103,10 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
+ARRAYS, DOUBLE = (np.ndarray, DeferredArray), np.dtype(float)
+"""The kinds of arrays, and their type, that variables of a run are given as: nothing else of them is to be checked but
+their shape."""
+
 FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
 """The variables that follow from others: see `completed`."""
 
@@ -187,9 +191,9 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in layout.shapes}
     for name, dims, attrs in layout.variables:
         values = arrays[name]
-        if not (type(values) is np.ndarray and values.dtype == np.float64 and values.shape == shapes[dims]):
-            values = variable_data(_checked(name, values, dims, sizes))
-        variables[name] = variable(dims, values, dict(attrs))
+        if type(values) not in ARRAYS or values.dtype is not DOUBLE or values.shape != shapes[dims]:
+            values = _checked(name, values, dims, sizes)
+        variables[name] = variable(dims, variable_data(values), attrs.copy())
     found = {dim: sizes[dim] for dim in layout.dims}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)

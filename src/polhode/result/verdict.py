@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
@@ -109,8 +109,10 @@ class Grade:
 
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
+        if not notes:
+            return self
         more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
-        return replace(self, checks=(*self.checks, *more)) if more else self
+        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until)
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,11 +36,28 @@ from polhode.simulation.step_times.segments import (
 from polhode.simulation.switching import Switching, known_functions, smooth_switching_within, user_functions
 from polhode.system.identity import identity_text
 
+if TYPE_CHECKING:
+    from polhode.simulation.compiled_run import CompiledRun
+
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
 
 KEPT_SAMPLES = 4096
 """Samples of a run up to which its times are kept for each start, where they depend on it: 2 MB a model at most."""
+
+
+@dataclass
+class RepeatedRuns:
+    """What runs of a model by the same options found, for those after them.
+
+    stops     by the number of their segment, where steps depend on time
+    compiled  the steps
+    pace      step states a second, of the last block of the last run
+    """
+
+    stops: dict[int, Stops] = field(default_factory=dict)
+    compiled: "CompiledRun | None" = None
+    pace: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,7 @@ class Scenario:
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
+    repeated shared by all runs of this model by these options; None where nothing is kept of them
     """
 
     model: Model
@@ -64,6 +82,7 @@ class Scenario:
     moved: Mapping[str, float] = field(default_factory=dict)
     role: str = "run"
     looks: float = LOOKS
+    repeated: RepeatedRuns | None = field(default=None, repr=False, compare=False)
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
@@ -95,14 +114,9 @@ class Scenario:
         vars(found).update(vars(self), q=q, v=v, moved=moved)
         return found
 
-    @cached_property
-    def is_prepared(self) -> bool:
-        """Whether all but its start follows from its model and its options: that of `prepared`."""
-        return False
-
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
-        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
+        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, None, self._known)
 
     @property
     def duration(self) -> float:
@@ -205,8 +219,14 @@ class Scenario:
         return own if self.role == "run" else coarser_segments(own)
 
     def stops(self, number: int) -> Stops:
-        """The stops of a segment with controlled steps, by its number; of autonomous runs they are kept."""
-        return _autonomous_stops(*self._timing)[number] if self.is_autonomous else Stops(self.segments[number])
+        """The stops of a segment with controlled steps, by its number; of autonomous and of repeated runs they are kept."""
+        if self.is_autonomous:
+            return _autonomous_stops(*self._timing)[number]
+        if self.repeated is None:
+            return Stops(self.segments[number])
+        if number not in self.repeated.stops:
+            self.repeated.stops[number] = Stops(self.segments[number])
+        return self.repeated.stops[number]
 
     @cached_property
     def steps_before(self) -> tuple[int, ...]:
@@ -255,8 +275,7 @@ def prepared(model: Model, options: RunOptions, *start: bytes) -> Scenario:
     start  q and v where functions of files are in the model: what is known of these depends on it
     """
     q, v = map(np.frombuffer, start) if start else (np.array(model.zero), np.array(model.at_rest))
-    found = Scenario(model, q, v, None, options)
-    vars(found)["is_prepared"] = not start
+    found = Scenario(model, q, v, None, options, repeated=RepeatedRuns())
     found.steps_before, found.samples_before, found.longest, found.notes, found.work_sources, found.held  # noqa: B018
     return found
 

@@ -65,8 +65,7 @@ class ConstraintMonitor:
         system, found = self.system, dict[str, np.ndarray]()
         time, q, v = (arrays[name] for name in ("time", "q", "v"))
         if system.conditions and set(VIOLATIONS) & {*wanted}:
-            seen = self.violations(time, q, v)
-            found |= {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
+            found |= self._violations(time, q, v)
         if system.conditions and set(FORCES) & {*wanted}:
             forces = system.constraint_reactions(q, v, tau, t=time)
             found["multiplier"] = forces.multipliers
@@ -88,9 +87,9 @@ class ConstraintMonitor:
         """
         found: dict[str, np.ndarray | DeferredArray] = {}
         kept, n = ({name: arrays[name].copy() for name in ("time", "q", "v")}, tau.copy()), len(arrays["time"])
-        at_once = [name for name in wanted if name in VIOLATIONS]
-        if at_once:
-            found |= self(arrays, tau, at_once)
+        if self.system.conditions and any(name in wanted for name in VIOLATIONS):
+            seen = self._violations(arrays["time"], arrays["q"], arrays["v"])
+            found = {name: values for name, values in seen.items() if name in wanted}
         labels = _labels(self.system)
         sizes = len(labels["constraint"]), len(labels["connection"]), len(self.system.model.joints)
         for layout in _deferred_groups(tuple(wanted), *sizes):
@@ -98,6 +97,10 @@ class ConstraintMonitor:
             for name, shape, dtype in layout:
                 found[name] = DeferredArray(group, name, (n, *shape), dtype)
         return found
+
+    def _violations(self, *samples: np.ndarray) -> dict[str, np.ndarray]:
+        seen = self.violations(*samples)
+        return {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
 
     def _strength(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         found = strength(self.system, time, q, v)

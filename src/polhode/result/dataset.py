@@ -103,9 +103,8 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
-ARRAYS, DOUBLE = (np.ndarray, DeferredArray), np.dtype(float)
-"""The kinds of arrays, and their type, that variables of a run are given as: nothing else of them is to be checked but
-their shape."""
+DOUBLE = np.dtype(float)
+"""The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""
 
 FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
 """The variables that follow from others: see `completed`."""
@@ -191,9 +190,11 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in layout.shapes}
     for name, dims, attrs in layout.variables:
         values = arrays[name]
-        if type(values) not in ARRAYS or values.dtype is not DOUBLE or values.shape != shapes[dims]:
+        kind, shape = type(values), shapes[dims]
+        if not ((kind is np.ndarray and values.dtype is DOUBLE) or kind is DeferredArray) or values.shape != shape:
             values = _checked(name, values, dims, sizes)
-        variables[name] = variable(dims, variable_data(values), attrs.copy())
+        data = values if kind is np.ndarray else variable_data(values)
+        variables[name] = variable(dims, data, attrs.copy())
     found = {dim: sizes[dim] for dim in layout.dims}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
@@ -232,7 +233,7 @@ def _assembled_directly(parts: _Parts) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
     made, labels = _kept_times if len(parts.time) <= KEPT_TIMES else _time_coordinate, parts.labels
     times = made(parts.time.tobytes())
-    coords = {name: copied(x) for known in (times, labels) for name, x in known._variables.items()}
+    coords = copied(times._variables) | copied(labels._variables)
     return xarray().Dataset._construct_direct(
         parts.variables | coords,
         set(coords),
@@ -357,7 +358,7 @@ def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
     for extra in trajectory.extra.values():
         for dim, size in zip(extra.dims, np.shape(extra.values), strict=False):
             sizes.setdefault(dim, size)
-    return {dim: size for dim, size in sizes.items() if dim not in {*VARIABLES["quaternion"].dims, "time"}}
+    return {dim: size for dim, size in sizes.items() if dim not in VARIABLES["quaternion"].dims}
 
 
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:

@@ -162,7 +162,8 @@ def said_beside(names: Sequence[Any]) -> str:
 
 def overall(checks: Sequence[Check]) -> str:
     """The worst verdict of some checks."""
-    return max((check.verdict for check in checks if check.verdict != NOTE), key=VERDICTS.index, default=UNCHECKED)
+    found = {check.verdict for check in checks}
+    return next((verdict for verdict in reversed(VERDICTS) if verdict in found), UNCHECKED)
 
 
 def _texts(check: Check) -> tuple[str, ...]:

@@ -510,7 +510,8 @@ class CompiledRun:
             found[places["h"]] = found[places["h0"]] = h
         keeps = not self.spec.fixed or g is not None  # where the last step began
         if keeps:
-            found[places["before"]] = np.concatenate([q, v])
+            before = found[places["before"]]
+            before[: len(q)], before[len(q) :] = q, v
         if work is not None:
             found[places["work"]] = work
             if keeps:

@@ -191,12 +191,12 @@ class Run:
             return {}
         missed = []
         for part in parts:
-            time, q, v = (part[name] for name in ("time", "q", "v"))
+            time, q, v = part["time"], part["q"], part["v"]
             missed.append(self._monitor.violations(time, q, v).relative)
             if self._contacts.rows:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
-        worst = np.array([np.maximum.reduce(abs(each), axis=0, initial=0.0) for each in missed])
+        worst = np.array([np.maximum.reduce(abs(each), axis=None, initial=0.0) for each in missed])
         return {
             "constraints": Residual(
                 worst, note="violations in lengths of the machine or radians, their rates per second"
@@ -412,7 +412,7 @@ class Run:
 
     def _inputs(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Generalised forces of the inputs at samples; None where there are none."""
-        tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = self.driven.forces(arrays["time"], arrays["q"], arrays["v"])
         return arrays.get("tau") if tau is None else tau
 
 

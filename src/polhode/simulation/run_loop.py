@@ -397,17 +397,18 @@ class RunLoop:
         """Whether the first block of a repeated run is to be repeated with one step state, as that of a first run has:
         where steps are so many that their limits may end the run, both end at the same state."""
         is_trial, self._is_trial = self._is_trial, False
-        steps = sum(self.compiled.number(table[-1], name) for name in ("accepted", "rejected")) if is_trial else 0
-        if steps >= min(self.max_steps, PACE):
+        if is_trial and self._tried(table[-1]) >= min(self.max_steps, PACE):
             self._rate = 0.0
             return len(table) > 2
         return False
 
     def _steps_in(self, table: np.ndarray) -> float:
         """Steps tried within a block: too few of them hand no step state back early."""
-        number, first, last = self.compiled.number, table[0], table[-1]
-        accepted, rejected = (number(last, x) - number(first, x) for x in ("accepted", "rejected"))
-        return accepted + rejected
+        return self._tried(table[-1]) - self._tried(table[0])
+
+    def _tried(self, packed: np.ndarray) -> float:
+        """Steps that were tried up to a step state."""
+        return self.compiled.number(packed, "accepted") + self.compiled.number(packed, "rejected")
 
     def _check_work(self) -> None:
         """End a run with more steps or events than its limits allow, or that would have at its present pace."""

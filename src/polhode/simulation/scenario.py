@@ -219,7 +219,7 @@ class Scenario:
         return own if self.role == "run" else coarser_segments(own)
 
     def stops(self, number: int) -> Stops:
-        """The stops of a segment with controlled steps, by its number; of autonomous and repeated runs they are kept."""
+        """The stops of a segment with controlled steps, by its number; autonomous and repeated runs keep them."""
         if self.is_autonomous:
             return _autonomous_stops(*self._timing)[number]
         if self.repeated is None:

@@ -47,13 +47,15 @@ def _data_maker() -> Callable[[DeferredArray], Any]:
     """
     from xarray.core import indexing
 
-    class DeferredData(indexing.MemoryCachedArray):  # type: ignore[misc]
+    class DeferredData(indexing.MemoryCachedArray):
         __slots__ = ("_deferred",)
+        _deferred: DeferredArray
 
         def __getattr__(self, name: str) -> Any:
             if name != "array":
                 raise AttributeError(name)
-            self.array = indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(_source()(self._deferred)))
+            read: Any = indexing.LazilyIndexedArray(_source()(self._deferred))
+            self.array = indexing.CopyOnWriteArray(read)
             return self.array
 
         def __reduce__(self) -> tuple:

@@ -27,12 +27,12 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
     return partial(_made, xr.Variable)
 
 
-def copied(variables: Mapping[str, Any]) -> dict[str, Any]:
+def copied(variables: Mapping[Any, Any]) -> dict[Any, Any]:
     """Variables of the same values by their names, with attributes of their own; arrays are copied, values of an index
     never change."""
     if not all(map(_has_known_slots, set(map(type, variables.values())))):
         return {name: variable.copy(deep=True) for name, variable in variables.items()}
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for name, variable in variables.items():
         data, attrs = variable._data, variable._attrs
         found[name] = one = object.__new__(type(variable))

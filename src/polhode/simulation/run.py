@@ -121,7 +121,9 @@ class Run:
         residuals = self.residuals([arrays])
         observed = self.observed(arrays, deferred=bool(identity_text(self.model)))  # user functions may change
         whole = completed(self.model, {**arrays, **observed})
-        observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
+        observed = whole.copy()
+        for name in ("time", "q", "v"):
+            del observed[name]
         samples: list[Samples] = []
         errors: dict[str, ErrorEstimate] = {}
 
@@ -186,7 +188,7 @@ class Run:
         return stepper_of(scenario, warn=False, like=self.stepper)
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
-        """The largest violations of constraints in each part of the samples, for the grade."""
+        """The violations of constraints at samples, of several parts of them the largest of each, for the grade."""
         if not self.driven.constrained:
             return {}
         missed = []
@@ -196,7 +198,7 @@ class Run:
             if self._contacts.rows:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
-        worst = np.array([np.maximum.reduce(abs(each), axis=None, initial=0.0) for each in missed])
+        worst = missed[0] if len(missed) == 1 else np.array([np.max(abs(each), initial=0.0) for each in missed])
         return {
             "constraints": Residual(
                 worst, note="violations in lengths of the machine or radians, their rates per second"

@@ -71,7 +71,6 @@ class Scenario:
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
-    repeated shared by all runs of this model by these options; None where nothing is kept of them
     """
 
     model: Model
@@ -82,7 +81,6 @@ class Scenario:
     moved: Mapping[str, float] = field(default_factory=dict)
     role: str = "run"
     looks: float = LOOKS
-    repeated: RepeatedRuns | None = field(default=None, repr=False, compare=False)
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
@@ -114,9 +112,15 @@ class Scenario:
         vars(found).update(vars(self), q=q, v=v, moved=moved)
         return found
 
+    @cached_property
+    def repeated(self) -> RepeatedRuns | None:
+        """What all runs of this model by these options share; None where nothing is kept of them, as of a scenario that
+        is not that of `prepared`, but was made from it with other options."""
+        return None
+
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
-        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, None, self._known)
+        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
 
     @property
     def duration(self) -> float:
@@ -275,7 +279,8 @@ def prepared(model: Model, options: RunOptions, *start: bytes) -> Scenario:
     start  q and v where functions of files are in the model: what is known of these depends on it
     """
     q, v = map(np.frombuffer, start) if start else (np.array(model.zero), np.array(model.at_rest))
-    found = Scenario(model, q, v, None, options, repeated=RepeatedRuns())
+    found = Scenario(model, q, v, None, options)
+    vars(found)["repeated"] = RepeatedRuns()
     found.steps_before, found.samples_before, found.longest, found.notes, found.work_sources, found.held  # noqa: B018
     return found
 

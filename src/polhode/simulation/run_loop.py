@@ -397,9 +397,9 @@ class RunLoop:
         """Whether the first block of a repeated run is to be repeated with one step state, as that of a first run has:
         where steps are so many that their limits may end the run, both end at the same state."""
         is_trial, self._is_trial = self._is_trial, False
-        if is_trial and self._tried(table[-1]) >= min(self.max_steps, PACE):
+        if is_trial and len(table) > 2 and self._tried(table[-1]) >= min(self.max_steps, PACE):
             self._rate = 0.0
-            return len(table) > 2
+            return True
         return False
 
     def _steps_in(self, table: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ import xarray as xr
 
 import polhode as ph
 from polhode.bench.beams import PLANE, slider_crank, spin_up
+from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.run_options import checked_options
+from polhode.simulation.scenario import Scenario
 
 
 def beams():
@@ -43,6 +48,7 @@ CASES = {
     "accompanied": bundled("pendulum", duration=0.5, samples=4, verify=True),
     "other mass": bundled("pendulum", duration=0.5, samples=4, parameters={"bodies.rod.mass": 2.5}),
     "failed": bundled("pendulum", duration=9.0, samples=4, max_steps=10),
+    "failed beams": lambda: (driven_beams()[0], {"duration": 6.0, "samples": 3, "tolerance": 1e-2, "max_steps": 5}),
 }
 
 
@@ -108,6 +114,53 @@ def test_other_starts_and_other_options_in_between_change_nothing(kind):
     run_of(model, {**options, "duration": options["duration"] / 2})
     assert told_apart(run_of(model, options)) == expected
     assert told_apart(run_of(model, {**options, **elsewhere})) == told_apart(moved)
+
+
+def with_pace(model, options):
+    """Let the next run by these options, which were given before, believe that a run is quick."""
+    asked = {"step": None, "method": None, "tolerance": RUN_OPTIONS["tolerance"].default, "verify": False, **options}
+    scenario = Scenario.of(model, None, None, None, checked_options(**asked))
+    assert scenario.repeated.pace > 0  # left by the run before
+    scenario.repeated.pace = 1e6
+
+
+def test_a_scenario_with_another_model_or_other_options_shares_nothing_with_the_first():
+    model = ph.load("pendulum")
+    scenario = Scenario.of(model, None, None, None, checked_options(duration=0.5, samples=4))
+    assert scenario.repeated is Scenario.of(model, [0.3], None, None, checked_options(duration=0.5, samples=4)).repeated
+    for changed in ({"model": ph.load("pendulum")}, {"options": scenario.options.changed(samples=9)}):
+        assert replace(scenario, **changed).repeated is None
+    assert scenario.beside(scenario.options).repeated is None
+
+
+@pytest.mark.parametrize("kind", ["failed", "failed beams"])
+def test_a_limit_on_steps_ends_a_repeated_run_where_it_ended_the_first(kind):
+    """Its first block is longer than that of a first run, which is judged after one step state."""
+    model, options = CASES[kind]()
+    first = run_of(model, options)
+    assert "max_steps" in first.attrs["reason"]
+    with_pace(model, options)
+    again = run_of(model, options)
+    assert told_apart(again) == told_apart(first)
+    assert len(again["time"]) == 2  # the start, and where the first step state ended
+
+
+@pytest.mark.parametrize("kind", ["dop853", "driven beams"])
+def test_a_repeated_run_is_one_block(kind, monkeypatch):
+    model, options = CASES[kind]()
+    blocks, advance = [], CompiledRun.advance
+
+    def counted(self, table, *more, **others):
+        blocks.append(len(table) - 1)
+        advance(self, table, *more, **others)
+
+    monkeypatch.setattr(CompiledRun, "advance", counted)
+    run_of(model, options)
+    assert blocks == [1, 1]  # its pace is not known before the first
+    with_pace(model, options)
+    blocks.clear()
+    run_of(model, options)
+    assert blocks == [2]
 
 
 def test_the_start_that_is_given_stays_the_users():

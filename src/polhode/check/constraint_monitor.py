@@ -1,7 +1,8 @@
 """Constraints over the samples of a run: violation, reaction forces, rank, and the distance from losing rank."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,8 +65,7 @@ class ConstraintMonitor:
         system, found = self.system, dict[str, np.ndarray]()
         time, q, v = (arrays[name] for name in ("time", "q", "v"))
         if system.conditions and set(VIOLATIONS) & {*wanted}:
-            seen = self.violations(time, q, v)
-            found |= {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
+            found |= self._violations(time, q, v)
         if system.conditions and set(FORCES) & {*wanted}:
             forces = system.constraint_reactions(q, v, tau, t=time)
             found["multiplier"] = forces.multipliers
@@ -85,27 +85,22 @@ class ConstraintMonitor:
 
         They are those of the samples as they are now: a Dataset may be written to before it is read.
         """
-        system, n = self.system, len(arrays["time"])
-        k, m, joints = len(system.constraint_names), len(system.connection_names), len(system.model.joints)
-        shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-            "multiplier": ((n, k), float),
-            "reaction_force": ((n, m, 3), float),
-            "reaction_torque": ((n, m, 3), float),
-            "determined": ((n, k), np.int8),
-            "rank": ((n,), int),
-            "degrees_of_freedom": ((n,), int),
-            "smallest_singular_value": ((n,), float),
-            "joint_force": ((n, joints, 3), float),
-            "joint_torque": ((n, joints, 3), float),
-        }
         found: dict[str, np.ndarray | DeferredArray] = {}
-        kept = {name: arrays[name].copy() for name in ("time", "q", "v")}, tau.copy()
-        for names in (FORCES, STRENGTH, JOINTS):
-            asked = [name for name in names if name in wanted and (name in JOINTS or k)]
-            asked = [name for name in asked if m or not name.startswith("reaction")]
-            group = DeferredGroup(partial(self, *kept, asked))
-            found |= {name: DeferredArray(group, name, *shapes[name]) for name in asked}
-        return self(arrays, tau, [name for name in wanted if name in VIOLATIONS]) | found
+        kept, n = ({name: arrays[name].copy() for name in ("time", "q", "v")}, tau.copy()), len(arrays["time"])
+        if self.system.conditions and any(name in wanted for name in VIOLATIONS):
+            seen = self._violations(arrays["time"], arrays["q"], arrays["v"])
+            found = {name: values for name, values in seen.items() if name in wanted}
+        labels = _labels(self.system)
+        sizes = len(labels["constraint"]), len(labels["connection"]), len(self.system.model.joints)
+        for layout in _deferred_groups(tuple(wanted), *sizes):
+            group = DeferredGroup(partial(self, *kept, [name for name, _, _ in layout]))
+            for name, shape, dtype in layout:
+                found[name] = DeferredArray(group, name, (n, *shape), dtype)
+        return found
+
+    def _violations(self, *samples: np.ndarray) -> dict[str, np.ndarray]:
+        seen = self.violations(*samples)
+        return {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
 
     def _strength(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         found = strength(self.system, time, q, v)
@@ -119,9 +114,9 @@ class ConstraintMonitor:
         }
 
     @property
-    def labels(self) -> dict[str, list[str]]:
+    def labels(self) -> dict[str, tuple[str, ...]]:
         """Names along the dimensions of the variables."""
-        return {"constraint": self.system.constraint_names, "connection": self.system.connection_names}
+        return {**_labels(self.system)}
 
     @property
     def multiplier_units(self) -> tuple[str, ...]:
@@ -132,6 +127,41 @@ class ConstraintMonitor:
     def idle(self) -> tuple[str, ...]:
         """Names of the rows that hold by themselves: their entries of A are zero at random configurations."""
         return _idle(self.system)
+
+    @property
+    def idle_text(self) -> str:
+        """The same as JSON."""
+        return _idle_text(self.system)
+
+
+@once_per_system
+def _labels(system: System) -> dict[str, tuple[str, ...]]:
+    """The names of the rows of constraints, and of the constraints between two bodies."""
+    return {"constraint": tuple(system.constraint_names), "connection": tuple(system.connection_names)}
+
+
+@lru_cache(maxsize=64)
+def _deferred_groups(
+    wanted: tuple[str, ...], rows: int, connections: int, joints: int
+) -> list[list[tuple[str, tuple[int, ...], np.dtype]]]:
+    """The variables that are computed when they are read, group by group: names, shapes of a sample, types."""
+    shapes: dict[str, tuple[tuple[int, ...], Any]] = {
+        "multiplier": ((rows,), float),
+        "reaction_force": ((connections, 3), float),
+        "reaction_torque": ((connections, 3), float),
+        "determined": ((rows,), np.int8),
+        "rank": ((), int),
+        "degrees_of_freedom": ((), int),
+        "smallest_singular_value": ((), float),
+        "joint_force": ((joints, 3), float),
+        "joint_torque": ((joints, 3), float),
+    }
+    found = []
+    for names in (FORCES, STRENGTH, JOINTS):
+        asked = [name for name in names if name in wanted and (name in JOINTS or rows)]
+        asked = [name for name in asked if connections or not name.startswith("reaction")]
+        found.append([(name, shapes[name][0], np.dtype(shapes[name][1])) for name in asked])
+    return [group for group in found if group]
 
 
 @once_per_system
@@ -155,6 +185,11 @@ def _idle(system: System) -> tuple[str, ...]:
     A = system.constraint_rows(q, zero).A
     still = ~np.any(abs(A) > 1e-12, axis=(0, 2))
     return tuple(name for name, yes in zip(system.constraint_names, still, strict=True) if yes)
+
+
+@once_per_system
+def _idle_text(system: System) -> str:
+    return json.dumps(_idle(system))
 
 
 def _heads(name: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from polhode.check.constraint_monitor import strength
 from polhode.check.diagnosis import ranked_rows
 from polhode.result.verdict import NOTE, PULLING_GROUND, Check
+from polhode.system.shared import once_per_system
 from polhode.system.system import System
 
 PULLING = 1e-6
@@ -45,9 +46,7 @@ class ContactMonitor:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        rows = {f"{c.name}.{c.kind.normal_row}": c.name for c in system.model.constraints if c.kind.normal_row}
-        self.rows = [i for i, name in enumerate(system.constraint_names) if name in rows]
-        self.names = [rows[system.constraint_names[i]] for i in self.rows]
+        self.rows, self.names = _contacts(system)
         self._found, self._largest = dict[str, Pull](), 0.0
 
     def see(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
@@ -92,6 +91,14 @@ class ContactMonitor:
     def pulls(self) -> list[Pull]:
         """The contacts that would have to pull."""
         return [pull for pull in self._found.values() if pull.force < -PULLING * self._largest]
+
+
+@once_per_system
+def _contacts(system: System) -> tuple[list[int], list[str]]:
+    """The rows of normal forces, and the names of their constraints."""
+    named = {f"{c.name}.{c.kind.normal_row}": c.name for c in system.model.constraints if c.kind.normal_row}
+    rows = [i for i, name in enumerate(system.constraint_names) if name in named]
+    return rows, [named[system.constraint_names[i]] for i in rows]
 
 
 def _least_pull(n: np.ndarray, Z: np.ndarray) -> float:

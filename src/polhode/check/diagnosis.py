@@ -15,6 +15,7 @@ from polhode.dynamics import kinematics
 from polhode.linalg.rank import RankedRows, left_null_parts, left_over, metric_factor
 from polhode.model import Model, check_model, make_tree
 from polhode.scalar import Array, Vec, real_number
+from polhode.system.shared import once_per_system
 from polhode.system.system import System
 
 NEARLY = 1e-5
@@ -244,13 +245,21 @@ class Violations:
 
 def violations(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
     """Constraint violation at the samples of a run."""
-    constrained = _constrained(system)
     positions, rates = system.constraint_residuals(q, v, t=time)
-    units, held = np.array(constrained.scales.units), positions.shape[-1]
-    full = np.full_like(rates, np.nan)
-    full[:, :held] = positions
-    relative = np.concatenate([positions / units[:held], rates / units], axis=1)
+    units, (n, held) = _units(system), positions.shape
+    full, relative = positions, np.empty((n, held + len(units)))
+    if held < len(units):
+        full = np.full_like(rates, np.nan)
+        full[:, :held] = positions
+    np.divide(positions, units[:held], out=relative[:, :held])
+    np.divide(rates, units, out=relative[:, held:])
     return Violations(full, rates, relative)
+
+
+@once_per_system
+def _units(system: System) -> np.ndarray:
+    """What the residual of each row is measured in: a length of the machine, or a radian."""
+    return np.array(_constrained(system).scales.units)
 
 
 AGREEMENT = 10.0

@@ -39,8 +39,11 @@ class ModalLimits:
         self._leaders = _leaders(model)
         self._far, self._fast = dict[str, tuple[float, float]](), dict[str, tuple[float, float]]()
 
-    def seen(self, parts: Iterable[Mapping[str, np.ndarray]]) -> Iterator[Mapping[str, np.ndarray]]:
+    def seen(self, parts: Iterable[Mapping[str, np.ndarray]]) -> Iterable[Mapping[str, np.ndarray]]:
         """The same parts, looked at."""
+        return self._looked_at(parts) if self._leaders else parts
+
+    def _looked_at(self, parts: Iterable[Mapping[str, np.ndarray]]) -> Iterator[Mapping[str, np.ndarray]]:
         for part in parts:
             for leader in self._leaders:
                 q = part["q"][:, leader.coordinates]

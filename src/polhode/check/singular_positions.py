@@ -679,7 +679,8 @@ def text_of(found: Sequence[SingularPosition]) -> str:
 
 def read(text: str) -> list[SingularPosition]:
     """The singular positions of a JSON list."""
-    return [SingularPosition(x["time"], x["ratio"], tuple(x["rows"]), x["kind"]) for x in json.loads(text)]
+    found = json.loads(text) if text != "[]" else []
+    return [SingularPosition(x["time"], x["ratio"], tuple(x["rows"]), x["kind"]) for x in found]
 
 
 def position_checks(found: Sequence[SingularPosition], count: int, unseen: int) -> list[Check]:

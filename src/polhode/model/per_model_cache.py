@@ -19,18 +19,24 @@ def once_each(function: Callable[Concatenate[Model, P], T]) -> Callable[Concaten
     Models do not change; equal ones are not the same.
     """
     found: tuple[tuple[Model, dict[tuple, T]], ...] = ()
+    last: tuple[Model | None, dict[tuple, T]] = (None, {})
+
+    def results_of(model: Model) -> dict[tuple, T]:
+        nonlocal found
+        for one, results in found:
+            if one is model:
+                return results
+        results = {}
+        found = (*found[1 - KEPT :], (model, results))
+        return results
 
     @wraps(function)
     def again(model: Model, *more: P.args, **none: P.kwargs) -> T:
-        nonlocal found
-        results: dict[tuple, T] | None = None
-        for one, known in found:
-            if one is model:
-                results = known
-                break
-        if results is None:
-            results = {}
-            found = (*found[1 - KEPT :], (model, results))
+        nonlocal last
+        one, results = last  # most calls are of the model of the call before
+        if one is not model:
+            results = results_of(model)
+            last = model, results
         try:
             return results[more]
         except KeyError:

@@ -218,7 +218,7 @@ def _explained(check: Check, other: Check, is_coarse: bool) -> Check:
 
 def condition_of(fastest: Any) -> Any:
     """How much a motion of this largest speed magnifies errors: the tolerance is absolute too; also of arrays."""
-    return 1 + 1 / np.maximum(fastest, SLOWEST)
+    return 1 + 1 / (max(fastest, SLOWEST) if type(fastest) is float else np.maximum(fastest, SLOWEST))
 
 
 def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: float | None = None) -> Any:
@@ -299,18 +299,19 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     if len(counts) != 1 or max(counts) > TOGETHER or 0 in [values.size for values in given.values()]:
         return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
     n = counts.pop()
-    rows = [values.reshape(n, -1).T for values in given.values()]
+    rows = [values[None] if values.ndim == 1 else values.reshape(n, -1).T for values in given.values()]
     ends = list(accumulate(map(len, rows), initial=0))
     whole = np.concatenate(rows, out=np.empty((ends[-1], n)))
     firsts, (lows, highs) = whole[:, 0], _extremes(whole)
-    drifts, sizes = [np.maximum.reduceat(x, ends[:-1]).tolist() for x in _spread(firsts, lows, highs)]
+    begins = np.array(ends[:-1])
+    drifts, sizes = [np.maximum.reduceat(x, begins).tolist() for x in _spread(firsts, lows, highs)]
     numbers = list(zip(firsts.tolist(), lows.tolist(), highs.tolist(), strict=True))
     found = dict[str, Range]()
     for k, (name, values) in enumerate(given.items()):
         begin, end = ends[k], ends[k + 1]
         own: Any = numbers[begin] if values.ndim == 1 else [x[begin:end] for x in (firsts, lows, highs)]
         first, low, high = own if values.ndim < 3 else [x.reshape(values.shape[1:]) for x in own]
-        found[name] = Range(first, low, high, drifts[k], sizes[k])
+        found[name] = Range._make((first, low, high, drifts[k], sizes[k]))
     return found
 
 
@@ -327,7 +328,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     if {"kinetic_energy", "potential_energy"} <= found.keys():
         found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
     if "strain_energy" in part and "potential_energy" in found:
-        found["strain_energy"] = np.sum(np.asarray(part["strain_energy"], dtype=float), axis=1)
+        found["strain_energy"] = np.add.reduce(np.asarray(part["strain_energy"], dtype=float), axis=1)
         found["other_potential"] = found["potential_energy"] - found["strain_energy"]
     if "work" in part and "total_energy" in found:
         found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
@@ -468,7 +469,8 @@ def _limits(model: Model, end: str) -> list[float]:
 
 def _worst(residual: Residual) -> tuple[float, str]:
     with np.errstate(all="ignore"):
-        value = float(np.max(abs(np.asarray(residual.values, dtype=float)), initial=0.0)) / residual.scale
+        values = abs(np.asarray(residual.values, dtype=float))
+        value = float(np.maximum.reduce(values, axis=None, initial=0.0)) / residual.scale
     return value, f"of {residual.scale:.3g}"
 
 

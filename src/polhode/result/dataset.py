@@ -103,6 +103,9 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
+DOUBLE = np.dtype(float)
+"""The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""
+
 FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
 """The variables that follow from others: see `completed`."""
 
@@ -187,9 +190,11 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in layout.shapes}
     for name, dims, attrs in layout.variables:
         values = arrays[name]
-        if not (type(values) is np.ndarray and values.dtype == np.float64 and values.shape == shapes[dims]):
-            values = variable_data(_checked(name, values, dims, sizes))
-        variables[name] = variable(dims, values, dict(attrs))
+        kind, shape = type(values), shapes[dims]
+        if not ((kind is np.ndarray and values.dtype is DOUBLE) or kind is DeferredArray) or values.shape != shape:
+            values = _checked(name, values, dims, sizes)
+        data = values if kind is np.ndarray else variable_data(values)
+        variables[name] = variable(dims, data, attrs.copy())
     found = {dim: sizes[dim] for dim in layout.dims}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
@@ -228,7 +233,7 @@ def _assembled_directly(parts: _Parts) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
     made, labels = _kept_times if len(parts.time) <= KEPT_TIMES else _time_coordinate, parts.labels
     times = made(parts.time.tobytes())
-    coords = {name: copied(x) for known in (times, labels) for name, x in known._variables.items()}
+    coords = copied(times._variables) | copied(labels._variables)
     return xarray().Dataset._construct_direct(
         parts.variables | coords,
         set(coords),
@@ -353,7 +358,7 @@ def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
     for extra in trajectory.extra.values():
         for dim, size in zip(extra.dims, np.shape(extra.values), strict=False):
             sizes.setdefault(dim, size)
-    return {dim: size for dim, size in sizes.items() if dim not in {*VARIABLES["quaternion"].dims, "time"}}
+    return {dim: size for dim, size in sizes.items() if dim not in VARIABLES["quaternion"].dims}
 
 
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:

@@ -25,7 +25,8 @@ class DeferredArray:
     """One array of a group, of a shape and type that are known before it is computed."""
 
     def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...], dtype: Any = float) -> None:
-        self.group, self.name, self.shape, self.dtype = group, name, shape, np.dtype(dtype)
+        self.group, self.name, self.shape = group, name, shape
+        self.dtype: np.dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = np.asarray(self.group.values()[self.name]).astype(self.dtype, copy=False)
@@ -34,20 +35,38 @@ class DeferredArray:
 
 def variable_data(values: np.ndarray | DeferredArray) -> Any:
     """Values as a Variable of xarray takes them: deferred ones are read as parts of a file are, and then kept."""
-    if not isinstance(values, DeferredArray):
-        return values
-    from xarray.core import indexing
-
-    read: Any = indexing.LazilyIndexedArray(_source()(values), _whole(len(values.shape)))
-    return indexing.MemoryCachedArray(indexing.CopyOnWriteArray(read))
+    return _data_maker()(values) if isinstance(values, DeferredArray) else values
 
 
 @cache
-def _whole(axes: int) -> Any:
-    """The key by which xarray reads all of an array, which it would make for each."""
+def _data_maker() -> Callable[[DeferredArray], Any]:
+    """What makes the data of a Variable from a deferred array; imports xarray at first use, which takes long.
+
+    They are those of a file that is read later and kept; three records of xarray around them are made when they are
+    asked for, since most are not.
+    """
     from xarray.core import indexing
 
-    return indexing.BasicIndexer((slice(None),) * axes)
+    class DeferredData(indexing.MemoryCachedArray):
+        __slots__ = ("_deferred",)
+        _deferred: DeferredArray
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "array":
+                raise AttributeError(name)
+            read: Any = indexing.LazilyIndexedArray(_source()(self._deferred))
+            self.array = indexing.CopyOnWriteArray(read)
+            return self.array
+
+        def __reduce__(self) -> tuple:
+            return indexing.MemoryCachedArray, (self.array,)
+
+    def made(values: DeferredArray) -> Any:
+        found = object.__new__(DeferredData)
+        found._deferred = values
+        return found
+
+    return made
 
 
 @cache

@@ -1,6 +1,6 @@
 """Variables of xarray, made and copied without its checks: a Dataset has some two dozen of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +27,18 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
     return partial(_made, xr.Variable)
 
 
-def copied(variable: Any) -> Any:
-    """A Variable of the same values, with attributes of its own; arrays are copied, values of an index never change."""
-    kind: Any = type(variable)
-    if not _has_known_slots(kind):
-        return variable.copy(deep=True)
-    data = variable._data
-    data = data.copy() if isinstance(data, np.ndarray) else data
-    return _made(kind, variable._dims, data, dict(variable._attrs or ()))
+def copied(variables: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Variables of the same values by their names, with attributes of their own; arrays are copied, values of an index
+    never change."""
+    if not all(map(_has_known_slots, set(map(type, variables.values())))):
+        return {name: variable.copy(deep=True) for name, variable in variables.items()}
+    found: dict[Any, Any] = {}
+    for name, variable in variables.items():
+        data, attrs = variable._data, variable._attrs
+        found[name] = one = object.__new__(type(variable))
+        one._dims, one._attrs, one._encoding = variable._dims, attrs.copy() if attrs else {}, None
+        one._data = data.copy() if isinstance(data, np.ndarray) else data
+    return found
 
 
 def _made(kind: type, dims: Any, data: Any, attrs: dict[str, str]) -> Any:

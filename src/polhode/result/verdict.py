@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
@@ -109,8 +109,10 @@ class Grade:
 
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
+        if not notes:
+            return self
         more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
-        return replace(self, checks=(*self.checks, *more)) if more else self
+        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until)
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""
@@ -160,7 +162,8 @@ def said_beside(names: Sequence[Any]) -> str:
 
 def overall(checks: Sequence[Check]) -> str:
     """The worst verdict of some checks."""
-    return max((check.verdict for check in checks if check.verdict != NOTE), key=VERDICTS.index, default=UNCHECKED)
+    found = {check.verdict for check in checks}
+    return next((verdict for verdict in reversed(VERDICTS) if verdict in found), UNCHECKED)
 
 
 def _texts(check: Check) -> tuple[str, ...]:

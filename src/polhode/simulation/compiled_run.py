@@ -510,7 +510,8 @@ class CompiledRun:
             found[places["h"]] = found[places["h0"]] = h
         keeps = not self.spec.fixed or g is not None  # where the last step began
         if keeps:
-            found[places["before"]] = np.concatenate([q, v])
+            before = found[places["before"]]
+            before[: len(q)], before[len(q) :] = q, v
         if work is not None:
             found[places["work"]] = work
             if keeps:
@@ -894,13 +895,14 @@ class CompiledRun:
         return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
 
     def kernels(self) -> list[Callable[[], Any]]:
-        """What asks for the kernels that steps under way take for certain, one each."""
+        """What asks for the kernels that steps under way take for certain and nobody made yet, one each."""
         if self.in_python:
             return []
         of_steps = ["_kernel"] if self.spec.fixed else ["_first_kernel", "_kernel"]
         of_motions = ["_motion_kernel", "_within_kernel"] if self.has_motions else []
         of_samples = [] if self.spec.fixed or self.has_motions else ["_samples_kernel"]
-        return [partial(getattr, self, name) for name in (*of_steps, *of_motions, *of_samples)]
+        names, made = (*of_steps, *of_motions, *of_samples), vars(self)
+        return [partial(getattr, self, name) for name in names if name not in made]
 
     def _step_kernel(
         self,

@@ -79,12 +79,19 @@ class DrivenModel:
 
         hidden  leave out elements whose force is then not a number: the first step will tell
         """
+        if not self._has_faults:
+            return
         for name, fault in self.joint_faults(q):
             fix = "Start from other coordinates."
             raise InputError(message(f"simulate, joint '{name}'", "cannot move at the start", fault, "a motion", fix))
         for name, fault in self.force_faults(0.0, q, v, hidden=hidden):
             fix = "Start from other positions."
             raise InputError(message(f"simulate, force '{name}'", "has no value at the start", fault, "a value", fix))
+
+    @cached_property
+    def _has_faults(self) -> bool:
+        """Whether a joint or a force element may have no value at some state."""
+        return bool(_joints_with_faults(self.model) or self._forces_with_faults)
 
     @cached_property
     def has_changing_rows(self) -> bool:

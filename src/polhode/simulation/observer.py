@@ -81,6 +81,11 @@ class Observer:
         names = [*OBSERVED, "section_force", "strain_energy"] if len(shapes) > len(OBSERVED) else OBSERVED
         return list(zip(names, shapes, strict=True))
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the kernel is there."""
+        return "kernel" in vars(self)
+
     @cached_property
     def kernel(self) -> Any:
         """The variables of batches of samples, compiled."""

@@ -220,7 +220,7 @@ SYNONYMS = {
 
 def check_keywords(caller: str, known: Iterable[str], given: Iterable[str]) -> None:
     """Raise a TypeError for a keyword that a call does not take, with the one that is meant or the nearest."""
-    names = list(known)
+    names = known if isinstance(known, (tuple, dict)) else list(known)
     for name in given:
         if name not in names:
             fix = did_you_mean(name, names, synonyms=SYNONYMS)

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -97,15 +98,17 @@ class Run:
 
     def follow(self, progress: Progress | None = None) -> None:
         """Run to the end."""
-        with made_ahead(*self._kernels()):
+        kernels = self._kernels()
+        with made_ahead(*kernels) if kernels else nullcontext():
             for _ in self.blocks(progress):
                 pass
 
     def _kernels(self) -> list[Callable[[], Any]]:
-        """What asks for the kernels that a run to its end takes for certain, one each; none of user functions."""
+        """What asks for the kernels that a run to its end takes for certain and nobody made yet, one each; none of user
+        functions."""
         if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
             return []
-        observed = [lambda: self._observer.kernel] if self.model.nv else []
+        observed = [lambda: self._observer.kernel] if self.model.nv and not self._observer.is_made else []
         return [*self.stepper.compiled.kernels(), *observed]
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -118,7 +121,9 @@ class Run:
         residuals = self.residuals([arrays])
         observed = self.observed(arrays, deferred=bool(identity_text(self.model)))  # user functions may change
         whole = completed(self.model, {**arrays, **observed})
-        observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
+        observed = whole.copy()
+        for name in ("time", "q", "v"):
+            del observed[name]
         samples: list[Samples] = []
         errors: dict[str, ErrorEstimate] = {}
 
@@ -183,17 +188,17 @@ class Run:
         return stepper_of(scenario, warn=False, like=self.stepper)
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
-        """The largest violations of constraints in each part of the samples, for the grade."""
+        """The violations of constraints at samples, of several parts of them the largest of each, for the grade."""
         if not self.driven.constrained:
             return {}
         missed = []
         for part in parts:
-            time, q, v = (part[name] for name in ("time", "q", "v"))
+            time, q, v = part["time"], part["q"], part["v"]
             missed.append(self._monitor.violations(time, q, v).relative)
             if self._contacts.rows:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
-        worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
+        worst = missed[0] if len(missed) == 1 else np.array([np.max(abs(each), initial=0.0) for each in missed])
         return {
             "constraints": Residual(
                 worst, note="violations in lengths of the machine or radians, their rates per second"
@@ -218,12 +223,11 @@ class Run:
         model, events = self.model, self.stepper.ending.events if self.stepper.watches_events else None
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
-        named = dict(self._monitor.labels) if self.driven.constrained else {}
+        named: dict[str, Sequence[str]] = {**self._monitor.labels} if self.driven.constrained else {}
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
         if "section_force" in found:
-            beams = with_sections(model.forces)
-            named |= {"beam_element": [beam.name for beam in beams], "section_load": list(beams[0].section_labels)}
+            named |= _section_labels(model)
         if "work_by_source" in found:
             named["work_source"] = list(self.scenario.work_sources)
         beside = {}
@@ -368,11 +372,6 @@ class Run:
         return ConstraintMonitor(self.driven.system)
 
     @cached_property
-    def _idle(self) -> str:
-        """The rows that hold by themselves, as JSON."""
-        return json.dumps(self._monitor.idle)
-
-    @cached_property
     def _contacts(self) -> ContactMonitor:
         return ContactMonitor(self.driven.system)
 
@@ -387,7 +386,7 @@ class Run:
             "engine": policy.engine,
             "rank_tolerance": policy.rank_tolerance,
             "constraint_policy": f"baumgarte {pull[0]:g} {pull[1]:g}" if pull else policy.keeping,
-            "idle_constraints": self._idle,
+            "idle_constraints": self._monitor.idle_text,
             "singular_positions": self.stepper.ending.singular,
         }
         if pulls := self._contacts.pulls:
@@ -411,11 +410,11 @@ class Run:
         if not wanted:
             return found
         monitor = self._monitor.deferred if deferred else self._monitor
-        return found | monitor(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
+        return found | monitor(arrays, np.zeros(arrays["v"].shape) if tau is None else tau, wanted)
 
     def _inputs(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Generalised forces of the inputs at samples; None where there are none."""
-        tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = self.driven.forces(arrays["time"], arrays["q"], arrays["v"])
         return arrays.get("tau") if tau is None else tau
 
 
@@ -424,6 +423,13 @@ def _without_contacts(model: Model) -> Model:
     """The model without the elements that act only in contact."""
     others = tuple(force for force in model.forces if not force.gives_switching)
     return model if len(others) == len(model.forces) else replace(model, forces=others)
+
+
+@once_each
+def _section_labels(model: Model) -> dict[str, tuple[str, ...]]:
+    """The names of the elements that have sections, and of what these bear."""
+    beams = with_sections(model.forces)
+    return {"beam_element": tuple([beam.name for beam in beams]), "section_load": tuple(beams[0].section_labels)}
 
 
 @once_each

@@ -17,8 +17,6 @@ from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
-from polhode.model import Model
-from polhode.model.per_model_cache import once_each
 from polhode.result.dataset import Extra
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
@@ -27,7 +25,7 @@ from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInS
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
-from polhode.simulation.scenario import Scenario, prepared
+from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.segments import JoinedSegments
 from polhode.simulation.within_steps.watched_path import WatchedPath
 
@@ -41,6 +39,10 @@ an event."""
 
 MOST_STATES = 4096
 """Step states of one block at most: its table stays within a few megabytes."""
+
+FIRST_BLOCK = 0.1
+"""The part of a usual block that the first of a repeated run has, by the pace of the run before: that began elsewhere,
+and its steps may have been longer."""
 
 PACE = 100_000
 """Steps from whose pace the steps of the whole run are estimated."""
@@ -98,15 +100,15 @@ def spec_of(scenario: Scenario) -> RunSpec:
 
 
 def _steps_of(scenario: Scenario, warn: bool) -> CompiledRun:
-    """The compiled steps of a scenario."""
-    if scenario.is_prepared:
-        return _prepared_steps(scenario.model, scenario.options)
-    return compiled_run_of(spec_of(scenario), warn)
-
-
-@once_each
-def _prepared_steps(model: Model, options: RunOptions) -> CompiledRun:
-    return compiled_run_of(spec_of(prepared(model, options)))
+    """The compiled steps of a scenario; those of runs that are repeated are kept."""
+    repeated = scenario.repeated
+    if repeated and repeated.compiled:
+        return repeated.compiled
+    spec = spec_of(scenario)
+    found = compiled_run_of(spec, warn)
+    if repeated and not (spec.switching and spec.switching.traced):
+        repeated.compiled = found
+    return found
 
 
 class SampledStates(NamedTuple):
@@ -157,8 +159,12 @@ class RunLoop:
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
+        repeated = None if self.watched or options.fixed else scenario.repeated
+        self._paced: Any = repeated or self.compiled  # who keeps the pace for the next run
         pace = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
+        pace = FIRST_BLOCK * repeated.pace if repeated else pace
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
+        self._is_trial = bool(repeated and pace)  # the next block is longer than that of a run without a pace
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
         self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run
@@ -347,7 +353,7 @@ class RunLoop:
         if self.watched:
             self.watched.write_records(self.position, self.ending)
         filled = len(table) - 1 if found is None else len(found)
-        self.compiled.pace = self._rate = filled / max(time.perf_counter() - begin, 1e-6)
+        self._paced.pace = self._rate = filled / max(time.perf_counter() - begin, 1e-6)
         return found
 
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
@@ -362,6 +368,8 @@ class RunLoop:
             assert states is not None
             few = slice(done, done + len(states))
             table, targets, sampled = table[: len(states) + 1], stops.times[few], stops.sampled[few]
+            if self._was_too_long(table):
+                continue
             status, good = compiled.field(table, "status")[1:], len(targets)
             if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
@@ -385,11 +393,22 @@ class RunLoop:
             if self.ending.status != "finished":
                 return
 
+    def _was_too_long(self, table: np.ndarray) -> bool:
+        """Whether the first block of a repeated run is to be repeated with one step state, as that of a first run has:
+        where steps are so many that their limits may end the run, both end at the same state."""
+        is_trial, self._is_trial = self._is_trial, False
+        if is_trial and len(table) > 2 and self._tried(table[-1]) >= min(self.max_steps, PACE):
+            self._rate = 0.0
+            return True
+        return False
+
     def _steps_in(self, table: np.ndarray) -> float:
         """Steps tried within a block: too few of them hand no step state back early."""
-        number, first, last = self.compiled.number, table[0], table[-1]
-        accepted, rejected = (number(last, x) - number(first, x) for x in ("accepted", "rejected"))
-        return accepted + rejected
+        return self._tried(table[-1]) - self._tried(table[0])
+
+    def _tried(self, packed: np.ndarray) -> float:
+        """Steps that were tried up to a step state."""
+        return self.compiled.number(packed, "accepted") + self.compiled.number(packed, "rejected")
 
     def _check_work(self) -> None:
         """End a run with more steps or events than its limits allow, or that would have at its present pace."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,11 +36,28 @@ from polhode.simulation.step_times.segments import (
 from polhode.simulation.switching import Switching, known_functions, smooth_switching_within, user_functions
 from polhode.system.identity import identity_text
 
+if TYPE_CHECKING:
+    from polhode.simulation.compiled_run import CompiledRun
+
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
 
 KEPT_SAMPLES = 4096
 """Samples of a run up to which its times are kept for each start, where they depend on it: 2 MB a model at most."""
+
+
+@dataclass
+class RepeatedRuns:
+    """What runs of a model by the same options found, for those after them.
+
+    stops     by the number of their segment, where steps depend on time
+    compiled  the steps
+    pace      step states a second, of the last block of the last run
+    """
+
+    stops: dict[int, Stops] = field(default_factory=dict)
+    compiled: "CompiledRun | None" = None
+    pace: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,9 +113,10 @@ class Scenario:
         return found
 
     @cached_property
-    def is_prepared(self) -> bool:
-        """Whether all but its start follows from its model and its options: that of `prepared`."""
-        return False
+    def repeated(self) -> RepeatedRuns | None:
+        """What all runs of this model by these options share; None where nothing is kept of them, as of a scenario that
+        is not that of `prepared`, but was made from it with other options."""
+        return None
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
@@ -205,8 +223,14 @@ class Scenario:
         return own if self.role == "run" else coarser_segments(own)
 
     def stops(self, number: int) -> Stops:
-        """The stops of a segment with controlled steps, by its number; of autonomous runs they are kept."""
-        return _autonomous_stops(*self._timing)[number] if self.is_autonomous else Stops(self.segments[number])
+        """The stops of a segment with controlled steps, by its number; autonomous and repeated runs keep them."""
+        if self.is_autonomous:
+            return _autonomous_stops(*self._timing)[number]
+        if self.repeated is None:
+            return Stops(self.segments[number])
+        if number not in self.repeated.stops:
+            self.repeated.stops[number] = Stops(self.segments[number])
+        return self.repeated.stops[number]
 
     @cached_property
     def steps_before(self) -> tuple[int, ...]:
@@ -256,7 +280,7 @@ def prepared(model: Model, options: RunOptions, *start: bytes) -> Scenario:
     """
     q, v = map(np.frombuffer, start) if start else (np.array(model.zero), np.array(model.at_rest))
     found = Scenario(model, q, v, None, options)
-    vars(found)["is_prepared"] = not start
+    vars(found)["repeated"] = RepeatedRuns()
     found.steps_before, found.samples_before, found.longest, found.notes, found.work_sources, found.held  # noqa: B018
     return found
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+KEYWORDS = dict.fromkeys((*ARGUMENTS, *RunKeywords.__annotations__))
+"""The names of all options."""
+
 LINE_SECONDS = 5.0
 """Seconds between lines of progress."""
 
@@ -75,7 +78,7 @@ def simulate(
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         found, expected = repr(progress)[:60], "True, or a function of (part, time)"
         raise InputError(message("simulate, progress", "not a function", found, expected))
-    check_keywords("simulate", (*ARGUMENTS, *RunKeywords.__annotations__), options)
+    check_keywords("simulate", KEYWORDS, options)
     if start is not None:
         if q is not None or not isinstance(start, str):
             found = "start and q" if isinstance(start, str) else shown(start)

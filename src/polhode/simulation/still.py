@@ -1,6 +1,6 @@
 """`ph.still`: states of a machine as a Dataset, which pictures take in the place of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,7 @@ def states_dataset(
     known  variables in place of those of the states
     """
     found: dict[str, Any] = {**observer_of(model)(q, v), **known}
-    named: dict[str, list[str]] = {}
+    named: dict[str, Sequence[str]] = {}
     beside = {}
     if model.constraints and tau is not None:
         monitor = ConstraintMonitor(compile(model))

@@ -38,8 +38,10 @@ def once_per_system(function: Callable[[System], T]) -> Callable[[System], T]:
 
     @wraps(function)
     def again(system: System) -> T:
-        if system not in known:
-            known[system] = function(system)
-        return known[system]
+        try:
+            return known[system]
+        except KeyError:
+            found = known[system] = function(system)
+            return found
 
     return again

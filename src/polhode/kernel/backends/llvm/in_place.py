@@ -5,7 +5,7 @@ Other Python threads run meanwhile.
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,12 @@ of the one before, which those beyond the last are."""
 
 _loop = lru_cache(maxsize=256)(_LOOP)
 """The loop at an address."""
+
+
+@cache
+def _tables(n: int) -> tuple[Any, Any]:
+    """The types of tables of n pointers and n strides: ctypes would make new ones for every call."""
+    return ctypes.c_void_p * n, ctypes.c_int64 * n
 
 
 def _address(array: Any) -> int:
@@ -52,8 +58,8 @@ class BoundKernel:
                 steps.append(8 * size)
             places.append(_address(array))
         self._kernel, self._places, self._steps = kernel, places, steps
-        self._pointers = (ctypes.c_void_p * len(steps))(*places)
-        self._strides = (ctypes.c_int64 * len(steps))(*steps)
+        pointers, strides = _tables(len(steps))
+        self._pointers, self._strides = pointers(*places), strides(*steps)
         count = ctypes.byref(ctypes.c_int64(n))
         self.fill: Callable[[], None] = partial(_loop(kernel.loop), self._pointers, count, self._strides, count)
         """Fills the results from what the arguments hold now."""
@@ -61,7 +67,7 @@ class BoundKernel:
     def fill_some(self, first: int, n: int) -> None:
         """Fill the results of n states from one on, by its number."""
         pairs = zip(self._places, self._steps, strict=True)
-        pointers = (ctypes.c_void_p * len(self._steps))(*[place + first * step for place, step in pairs])
+        pointers = _tables(len(self._steps))[0](*[place + first * step for place, step in pairs])
         count = ctypes.byref(ctypes.c_int64(n))
         _loop(self._kernel.loop)(pointers, count, self._strides, count)
 

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 LIMIT = 512 * 2**20
 """Bytes that the folder may hold; the files not used for longest go first."""
 
-KERNEL, SOURCE = ".kernel", ".source"
-"""The suffixes of files: of kernels, and of digests of the package's source."""
+KERNEL, FACTS = ".kernel", ".facts"
+"""The suffixes of files: of kernels, and of small results that take long (`load_facts`)."""
 
 MAGIC = b"polhode kernel 3\n"
 
@@ -61,11 +61,11 @@ def source_digest() -> str:
     root = str(Path(__file__).resolve().parents[1])
     files = sorted(_sources(root))
     name, since = _stamp(root, files)
-    if (known := load(name, suffix=SOURCE)) is not None and type(found := known.facts.get("source")) is str:
+    if (known := load_facts(name)) is not None and type(found := known.get("source")) is str:
         return found
     digest = _content_digest(root, [path for path, _ in files])
     if since < time.time() - SETTLED and _stamp(root, sorted(_sources(root)))[0] == name:
-        save(name, CachedKernel({"source": digest}, b""), suffix=SOURCE)
+        save_facts(name, {"source": digest})
     return digest
 
 
@@ -154,7 +154,7 @@ def _opened(named: str | None = None, make: bool = True) -> Iterator[int | None]
 
 
 def load(name: str, named: str | None = None, suffix: str = KERNEL) -> CachedKernel | None:
-    """The kernel of this name, if it is there and whole.  named: as in `folder`; suffix: KERNEL or SOURCE"""
+    """The kernel of this name, if it is there and whole.  named: as in `folder`; suffix: KERNEL or FACTS"""
     with _opened(named) as place:
         if place is None:
             return None
@@ -210,6 +210,17 @@ def save(name: str, entry: CachedKernel, named: str | None = None, make: bool = 
             _trim(place)
         except OSError:  # the folder went away, the disk is full: the kernel is in memory all the same
             return
+
+
+def load_facts(name: str) -> dict[str, Any] | None:
+    """The facts that were kept under a name, if they are there and whole."""
+    found = load(name, suffix=FACTS)
+    return None if found is None else found.facts
+
+
+def save_facts(name: str, facts: dict[str, Any]) -> None:
+    """Keep facts, plain JSON, under a name, as kernels are kept."""
+    save(name, CachedKernel(facts, b""), suffix=FACTS)
 
 
 def claim(name: str, named: str | None = None) -> bool:
@@ -284,7 +295,7 @@ def _trim(place: int) -> None:
     """Remove the files not used for longest, until the folder is within its limit; and what killed writers left."""
     with os.scandir(place) as entries:
         files = [(entry.stat(follow_symlinks=False), entry.name) for entry in entries]
-    kernels = [(found, name) for found, name in files if name.endswith((KERNEL, SOURCE))]
+    kernels = [(found, name) for found, name in files if name.endswith((KERNEL, FACTS))]
     total = sum(found.st_size for found, _ in kernels)
     old = [
         name for found, name in files if name.endswith((".part", ".claim")) and found.st_mtime < time.time() - ABANDONED

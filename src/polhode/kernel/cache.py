@@ -24,7 +24,7 @@ LIMIT = 512 * 2**20
 """Bytes that the folder may hold; the files not used for longest go first."""
 
 KERNEL, FACTS = ".kernel", ".facts"
-"""The suffixes of files: of kernels, and of small results that take long (`load_facts`)."""
+"""The suffixes of files: of kernels, and of other small results that take long (`load_facts`, `small_code`)."""
 
 MAGIC = b"polhode kernel 3\n"
 

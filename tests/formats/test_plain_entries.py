@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from polhode.errors import ModelError
-from polhode.formats import library, plain_entries, schema
+from polhode.formats import library, schema
 from polhode.formats.document import Document, read_document
-from polhode.formats.entry_keys import force_keys, is_data
-from polhode.formats.entry_values import FileContext
+from polhode.formats.entries import plain_entries
+from polhode.formats.entries.entry_keys import force_keys, is_data
+from polhode.formats.entries.entry_values import FileContext
+from polhode.formats.entries.plain_entries import PlainEntry
 from polhode.formats.file_values import FILE_TYPES
-from polhode.formats.plain_entries import PlainEntry
 from polhode.formats.yaml import _parameters
 from polhode.model.forces.registry import FORCES
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import polhode as ph
 from polhode.formats import document
-from polhode.formats.entry_values import FileContext
+from polhode.formats.entries.entry_values import FileContext
 from polhode.formats.expression import Fault, evaluate, evaluate_on
 from polhode.formats.expression_functions import expression
 from polhode.formats.overrides import overridden

@@ -21,8 +21,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from polhode.formats.entry_keys import EULER
-from polhode.formats.entry_values import (
+from polhode.formats.entries.entry_keys import EULER
+from polhode.formats.entries.entry_values import (
     FileContext,
     expression_texts,
     function_of,

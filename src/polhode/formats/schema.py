@@ -24,7 +24,7 @@ from typing_extensions import TypeAliasType
 
 from polhode.errors import did_you_mean
 from polhode.formats import beam_entries, modal_entries
-from polhode.formats.entry_keys import (
+from polhode.formats.entries.entry_keys import (
     BODY,
     FRAME,
     JOINT,

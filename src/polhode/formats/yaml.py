@@ -19,11 +19,12 @@ import numpy as np
 
 from polhode import euler
 from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
-from polhode.formats import beam_entries, modal_entries, plain_entries
+from polhode.formats import beam_entries, modal_entries
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, read_document, read_text
-from polhode.formats.entry_keys import JOINT, own_keys
-from polhode.formats.entry_values import ExpressionTexts, FileContext, frozen, read_number
+from polhode.formats.entries import plain_entries
+from polhode.formats.entries.entry_keys import JOINT, own_keys
+from polhode.formats.entries.entry_values import ExpressionTexts, FileContext, frozen, read_number
 from polhode.formats.expression import Fault, is_name, short, unit_fault, written_number
 from polhode.formats.expression_functions import Conditions, Curve, Expression, body_law, expression
 from polhode.formats.folders import Folders, folders_of

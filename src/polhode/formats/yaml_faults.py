@@ -8,8 +8,8 @@ from typing import Any, get_args
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats import beam_entries, schema
 from polhode.formats.document import Document, Path_
-from polhode.formats.entry_keys import JOINT, own_keys
-from polhode.formats.entry_values import FileContext
+from polhode.formats.entries.entry_keys import JOINT, own_keys
+from polhode.formats.entries.entry_values import FileContext
 from polhode.formats.expression import short
 from polhode.model.joints.registry import JOINTS
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from polhode.formats import entry_keys, entry_values
-from polhode.formats.entry_values import FileContext, limit_value, name_text, number, number_value
+from polhode.formats.entries import entry_keys, entry_values
+from polhode.formats.entries.entry_values import FileContext, limit_value, name_text, number, number_value
 from polhode.formats.expression import Fault
 from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import CONSTRAINTS

@@ -33,6 +33,7 @@ DEFERRED = frozenset(
         "dynamics.mass_inverse",
         "formats.beam_entries",
         "formats.modal_entries",
+        "formats.schema",
         "formats.xml_guard",
         "kernel.backends.c",
         "model.beams.beam",

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import polhode as ph
 from polhode.formats import document
+from polhode.formats.entries.entry_values import FileContext
 from polhode.formats.expression import Fault, evaluate, evaluate_on
 from polhode.formats.expression_functions import expression
 from polhode.formats.overrides import overridden
@@ -405,8 +406,6 @@ def test_overrides_that_make_no_sense_are_errors_of_ours(text):
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_file_may_leave_out_any_group_and_each_group_is_checked(group):
     whole = {"name": "box", "bodies": {"box": {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}}}
-    assert model_entry_for(whole).model_validate(whole, context={"parameters": {}, "units": []}).bodies.keys() == {
-        "box"
-    }
+    assert model_entry_for(whole).model_validate(whole, context=FileContext({}, [])).bodies.keys() == {"box"}
     wrong = f"name: box\n{group}:\n  part: 7\n"
     assert f"{group}.part" in fault(wrong)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -200,3 +201,77 @@ def test_many_writers_of_one_kernel_do_not_disturb_each_other(place):
     assert len(results) == 8
     assert all(np.array_equal(result, results[0]) for result in results)
     assert len(list(place.iterdir())) == 1
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A package of two modules, whose digest is asked for as that of ours; reads counts how often all is read."""
+    package = tmp_path / "package"
+    (package / "kernel").mkdir(parents=True)
+    (package / "kernel" / "cache.py").write_text("a = 1\n", encoding="utf-8")
+    (package / "other.py").write_text("b = 1\n", encoding="utf-8")
+    monkeypatch.setenv("POLHODE_CACHE", str(tmp_path / "kernels"))
+    monkeypatch.setattr(cache, "__file__", str(package / "kernel" / "cache.py"))
+    monkeypatch.setattr(cache, "SETTLED", -60.0)
+    read, reads = cache._content_digest, []
+    monkeypatch.setattr(cache, "_content_digest", lambda *given: reads.append(1) or read(*given))
+    yield package, reads
+    cache.source_digest.cache_clear()
+
+
+def digest():
+    cache.source_digest.cache_clear()
+    return cache.source_digest()
+
+
+def test_source_that_nobody_changed_is_read_once(source):
+    _, reads = source
+    assert digest() == digest() == digest()
+    assert len(reads) == 1
+
+
+@pytest.mark.parametrize("how", ["written", "replaced", "renamed", "added", "gone"])
+def test_other_source_has_another_digest_whatever_its_size_and_time(source, how):
+    package, reads = source
+    before, file = digest(), package / "other.py"
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    time.sleep(0.02)  # clocks of files go in steps
+    if how == "written":
+        file.write_text("b = 2\n", encoding="utf-8")
+        os.utime(file, ns=times)
+    elif how == "replaced":
+        other = package / "other.part"
+        other.write_text("b = 2\n", encoding="utf-8")
+        os.utime(other, ns=times)
+        other.replace(file)
+    elif how == "renamed":
+        file.rename(package / "othes.py")
+    elif how == "added":
+        (package / "third.py").write_text("", encoding="utf-8")
+    else:
+        file.unlink()
+    assert digest() != before
+    assert len(reads) == 2
+
+
+def test_source_that_was_changed_just_now_is_read_again(source, monkeypatch):
+    """A further change within the same step of the clock would not show."""
+    monkeypatch.setattr(cache, "SETTLED", 60.0)
+    _, reads = source
+    assert digest() == digest()
+    assert len(reads) == 2
+
+
+def test_a_digest_of_the_source_that_is_damaged_is_not_used(source, tmp_path):
+    _, reads = source
+    before = digest()
+    (file,) = (tmp_path / "kernels").iterdir()
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    assert digest() == before
+    assert len(reads) == 2
+    (file,) = (tmp_path / "kernels").iterdir()
+    file.chmod(0o644)
+    assert digest() == before
+    assert len(reads) == 3

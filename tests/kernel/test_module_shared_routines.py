@@ -106,7 +106,7 @@ def test_optimised_code_of_all_modules_is_one_piece():
     facts, bitcode = compile._unoptimised(way, graph)
     entry = compile.CachedKernel(facts, compile.object_code(bitcode, FULL))
     assert len(divided(entry.image)) == len(divided(bitcode)) == 2
-    assert compile._is_object(entry.image)
+    assert compile.is_object(entry.image)
     (found,) = compile._linked("", entry, lambda: graph, compile.FIRST)(X)
     assert np.array_equal(found, build(trace(one(sums(60)), x=(3,)), 1)(X)[0])
 
@@ -123,4 +123,4 @@ def test_damaged_modules_are_refused(damage):
     damaged = damage(joined([b"one", b"two"]))
     with pytest.raises(ValueError, match="modules"):
         divided(damaged)
-    assert not compile._is_object(damaged)
+    assert not compile.is_object(damaged)

@@ -65,7 +65,8 @@ def scales(
         for c, r in zip(conditions, typical, strict=True)
         for scale in c.scales
     ]
-    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), singular_mass)
+    found_sizes, found_units = (tuple(float(x) if x > 0 else 1.0 for x in each) for each in (sizes, units))
+    return Scales(found_sizes, found_units, bool(singular_mass))
 
 
 def _positions(model: Model, tree: Tree) -> list[Vec]:

@@ -1,8 +1,10 @@
 """Model files: text in, Model out.
 
 load, registry       `ph.load`: the kinds of files, one row and one module each
-yaml                 our own files: `document` and `fast_yaml` (YAML with lines), `schema` (keys), `yaml_faults`,
-                     `file_values`, `expression` and `expression_functions` (values as texts); `yaml_text` writes them
+yaml                 our own files: `document` and `fast_yaml` (YAML with lines), `expression` and
+                     `expression_functions` (values as texts); `yaml_text` writes them
+entries/             their keys and values, and the reader of files that are right; `schema`, `file_values` and
+                     `yaml_faults` tell what is wrong in the others
 beam_entries         beams, sections and materials of our own files; `modal_entries`: flexible bodies by modes
 finite_elements/     matrices of such bodies: NumPy, Matrix Market, CalculiX, Nastran
 urdf                 URDF; `visuals`: how its links look

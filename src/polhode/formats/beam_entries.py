@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from pydantic import Discriminator, StrictBool, StrictInt, StrictStr, Tag
 
 from polhode.errors import ModelError, did_you_mean, message
-from polhode.formats.file_values import Entry, Motion, Name, Number, Value, Vector, frozen, needed, optional
+from polhode.formats.entries.entry_values import frozen
+from polhode.formats.file_values import Entry, Motion, Name, Number, Value, Vector, needed, optional
 from polhode.model import Beam, BeamEnd, Material, Section
 from polhode.model.beams.section import MATERIALS
 

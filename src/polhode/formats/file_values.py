@@ -1,9 +1,8 @@
-"""Values of a model file: how each sort of value is read, and how a JSON schema describes it."""
+"""Values and entries of a model file as pydantic checks them, and as a JSON schema describes them."""
 
-import math
-import re
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -17,18 +16,25 @@ from pydantic import (
     Tag,
     ValidationInfo,
     WithJsonSchema,
+    create_model,
 )
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from polhode.formats.expression import Fault, evaluate_with_unit, is_name, short
-from polhode.formats.expression_functions import Expression, expression
-from polhode.model import Parameter
+from polhode.formats.entries.entry_keys import EULER
+from polhode.formats.entries.entry_values import (
+    FileContext,
+    expression_texts,
+    function_of,
+    limit_value,
+    motion,
+    name_text,
+    number,
+    number_or_infinite,
+    number_value,
+)
+from polhode.formats.expression import Fault
 from polhode.model.keys import Key
-from polhode.model.numbers import plain
-from polhode.model.units import UnitNumber
-
-EXPECTED_NUMBER = "a number, with a unit as 30deg or without, an expression such as 2*pi, or the name of a parameter"
 
 
 def needed(description: str) -> Any:
@@ -53,108 +59,16 @@ def custom(fault: Fault) -> PydanticCustomError:
     return PydanticCustomError("polhode", "{what}", context)
 
 
-def _number(value: Any, info: ValidationInfo) -> float | Parameter:
-    try:
-        found = read_number(value, info.context["parameters"] if info.context else {})
-    except Fault as fault:
-        raise custom(fault) from None
-    if isinstance(found, UnitNumber) and info.context and "units" in info.context:
-        info.context["units"].append(found)
-    return found
+def _by(read: Callable[[Any, FileContext], Any]) -> PlainValidator:
+    """What reads a value, as pydantic calls it."""
 
+    def checked(value: Any, info: ValidationInfo) -> Any:
+        try:
+            return read(value, info.context or FileContext({}, []))
+        except Fault as fault:
+            raise custom(fault) from None
 
-def read_number(value: Any, parameters: dict[str, float]) -> float | Parameter:
-    """A number, or a parameter by name; an expression of both becomes a number."""
-    if type(value) is float and math.isfinite(value):
-        return value
-    if isinstance(value, dict) and set(value) == {"parameter", "value"} and isinstance(value["parameter"], str):
-        return _inline(value["parameter"], value["value"], parameters)
-    if isinstance(value, str):
-        if is_name(value) and value in parameters:
-            return Parameter(value, parameters[value])
-        return evaluate_with_unit(value, {name: x for name, x in parameters.items() if is_name(name)})
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Fault("not a number", short(value), EXPECTED_NUMBER)
-    if not math.isfinite(value):
-        raise Fault("not a finite number", f"{value}", EXPECTED_NUMBER)
-    return float(value)
-
-
-def _inline(name: str, given: Any, parameters: dict[str, float]) -> Parameter:
-    number = plain(read_number(given, parameters))
-    if parameters.setdefault(name, number) != number:
-        found = f"'{name}' is {parameters[name]:g} and {number:g}"
-        raise Fault("a parameter with two values", found, "one value for each name")
-    return Parameter(name, number)
-
-
-def _value(value: Any, info: ValidationInfo) -> float:
-    """A number that is no parameter of the model: one counts with its value."""
-    return plain(_number(value, info))
-
-
-def _motion(value: Any, info: ValidationInfo) -> float | Parameter | Expression:
-    """A number, or an expression of the time t."""
-    parameters = info.context["parameters"] if info.context else {}
-    if not isinstance(value, str) or "t" in parameters or not re.search(r"\bt\b", value):
-        return _number(value, info)
-    try:
-        return expression(value, {name: x for name, x in parameters.items() if is_name(name)}, ("t",))
-    except Fault as fault:
-        raise custom(fault) from None
-
-
-def _function(variables: tuple[str, ...], value: Any, info: ValidationInfo) -> Expression:
-    """An expression of variables."""
-    parameters = info.context["parameters"] if info.context else {}
-    try:
-        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-            raise Fault("not an expression", short(value), f"an expression of {', '.join(variables)}")
-        return expression(
-            str(value), {name: x for name, x in parameters.items() if is_name(name)}, variables, tried=False
-        )
-    except Fault as fault:
-        raise custom(fault) from None
-
-
-class ExpressionTexts(NamedTuple):
-    """Expressions of a file, not yet read, and the parameters that they may use."""
-
-    texts: tuple[str, ...]
-    parameters: dict[str, float]
-
-
-def _expression_texts(value: Any, info: ValidationInfo) -> ExpressionTexts:
-    texts = tuple(value) if isinstance(value, list) else (value,)
-    texts = tuple(repr(x) if isinstance(x, (int, float)) and not isinstance(x, bool) else x for x in texts)
-    if not texts or not all(isinstance(text, str) for text in texts):
-        raise custom(Fault("not an expression", short(value), "an expression, or a list of them"))
-    parameters = info.context["parameters"] if info.context else {}
-    return ExpressionTexts(texts, {name: x for name, x in parameters.items() if is_name(name)})
-
-
-def _limit(value: Any, info: ValidationInfo) -> float:
-    return value if isinstance(value, float) and math.isinf(value) else _value(value, info)
-
-
-def _number_or_infinite(value: Any, info: ValidationInfo) -> Any:
-    return value if isinstance(value, float) and math.isinf(value) else _number(value, info)
-
-
-def _name(value: Any) -> str:
-    if isinstance(value, str) and value:
-        return value
-    fix = "Put quotes around a number that is a name." if isinstance(value, (int, float)) else ""
-    raise custom(Fault("not a name", short(value), "text", fix))
-
-
-def frozen(value: Any) -> Any:
-    """Plain data as records keep it: lists become tuples."""
-    if isinstance(value, list):
-        return tuple([frozen(x) if isinstance(x, (list, dict)) else x for x in value])
-    if isinstance(value, dict):
-        return {name: frozen(x) for name, x in value.items()}
-    return value
+    return PlainValidator(checked)
 
 
 def _one_or_each(value: Any) -> str:
@@ -182,19 +96,19 @@ _INLINE = {
 }
 Number = TypeAliasType(
     "Number",
-    Annotated[Any, PlainValidator(_number), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+    Annotated[Any, _by(number), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
 )
 NumberOrInfinite = TypeAliasType(
     "NumberOrInfinite",
     Annotated[
         Any,
-        PlainValidator(_number_or_infinite),
+        _by(number_or_infinite),
         WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]}),
     ],
 )
-Value = TypeAliasType("Value", Annotated[Any, PlainValidator(_value), WithJsonSchema({"type": ["number", "string"]})])
-Limit = TypeAliasType("Limit", Annotated[Any, PlainValidator(_limit), WithJsonSchema({"type": ["number", "string"]})])
-Name = TypeAliasType("Name", Annotated[Any, PlainValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})])
+Value = TypeAliasType("Value", Annotated[Any, _by(number_value), WithJsonSchema({"type": ["number", "string"]})])
+Limit = TypeAliasType("Limit", Annotated[Any, _by(limit_value), WithJsonSchema({"type": ["number", "string"]})])
+Name = TypeAliasType("Name", Annotated[Any, _by(name_text), WithJsonSchema({"type": "string", "minLength": 1})])
 Vector = TypeAliasType("Vector", Annotated[list[Number], Field(min_length=3, max_length=3)])
 Each = TypeAliasType(
     "Each",
@@ -246,10 +160,10 @@ Coordinates = TypeAliasType(
 )
 Motion = TypeAliasType(
     "Motion",
-    Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+    Annotated[Any, _by(motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
 )
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
-Expressions = TypeAliasType("Expressions", Annotated[Any, PlainValidator(_expression_texts), WithJsonSchema(_TEXTS)])
+Expressions = TypeAliasType("Expressions", Annotated[Any, _by(expression_texts), WithJsonSchema(_TEXTS)])
 
 FILE_TYPES: dict[str, Any] = {
     "number": Number,
@@ -272,14 +186,46 @@ FILE_TYPES: dict[str, Any] = {
     "sizes": list[Value],
     "word": StrictStr,
     "flag": StrictBool,
+    "value": Value,
+    "name": Name,
+    "text": StrictStr,
+    "each": Each,
+    "limits": Limits,
+    "inertia": Inertia,
+    "size": Annotated[list[Number], Field(min_length=1, max_length=3)],
+    "angles": Angles,
+    "own": OwnNumbers,
+    "named-own": dict[str, OwnNumbers],
+    "coordinates": Coordinates,
+    "velocities": Annotated[
+        Annotated[list[Value], Tag("numbers")] | Annotated[dict[str, Values], Tag("by joint")],
+        Discriminator(lambda value: "by joint" if isinstance(value, dict) else "numbers"),
+    ],
+    "sequence": Annotated[Any, PlainValidator(str), WithJsonSchema({"type": ["string", "integer"]})],
+    "expressions": Expressions,
 }
 """How a file writes what a key holds."""
 
 
 def type_of(key: Key) -> Any:
-    """The type of the values of a key of a force element or a constraint."""
+    """The type of the values of a key."""
     if key.choices:
         return Annotated[StrictStr, WithJsonSchema({"enum": list(key.choices)})]
     if key.holds == "function":
-        return Annotated[Any, PlainValidator(partial(_function, key.variables)), WithJsonSchema({"type": "string"})]
+        return Annotated[Any, _by(partial(function_of, key.variables)), WithJsonSchema({"type": "string"})]
     return Motion if key.of_time and key.holds == "number" else FILE_TYPES[key.holds]
+
+
+def field_of(key: Key, default: Any = None) -> tuple[Any, Any]:
+    """The type and the description of a key."""
+    return type_of(key), needed(key.text) if key.needed else optional(key.text, default)
+
+
+def entry_class(name: str, text: str | None, keys: Mapping[str, Key], **others: Any) -> type[Entry]:
+    """An entry with these keys; others: fields of pydantic in place of those of keys."""
+    fields: dict[str, Any] = {key: field_of(about) for key, about in keys.items()}
+    return create_model(name, __base__=Entry, __doc__=(text or "").partition("\n")[0], **(fields | others))
+
+
+Euler = entry_class("Euler", "An attitude by three angles about axes, one after the other.", EULER)
+FILE_TYPES["euler"] = Euler

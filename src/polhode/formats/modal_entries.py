@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import Discriminator, StrictInt, StrictStr, Tag
 
 from polhode.errors import ModelError, message
-from polhode.formats.file_values import Entry, Value, frozen, needed, optional
+from polhode.formats.entries.entry_values import frozen
+from polhode.formats.file_values import Entry, Value, needed, optional
 from polhode.formats.finite_elements.read import raw_matrices
 from polhode.formats.folders import Folders
 from polhode.model.modal.body import ModalBody

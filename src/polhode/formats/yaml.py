@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
 
 from polhode import euler
 from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
-from polhode.formats import beam_entries, modal_entries, schema
+from polhode.formats import beam_entries, modal_entries
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, read_document, read_text
+from polhode.formats.entries import plain_entries
+from polhode.formats.entries.entry_keys import JOINT, own_keys
+from polhode.formats.entries.entry_values import ExpressionTexts, FileContext, frozen, read_number
 from polhode.formats.expression import Fault, is_name, short, unit_fault, written_number
 from polhode.formats.expression_functions import Conditions, Curve, Expression, body_law, expression
-from polhode.formats.file_values import ExpressionTexts, frozen, read_number
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.yaml_faults import LocatedFaults, faults_text
+from polhode.formats.yaml_faults import LocatedFaults, checked_entry
 from polhode.formats.yaml_text import to_yaml as to_yaml
 from polhode.loading import collection_paused
 from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Start
@@ -38,7 +39,6 @@ from polhode.model.forces.registry import FORCES
 from polhode.model.modal import body as modal_body
 from polhode.model.numbers import plain
 from polhode.model.parts import limit_pairs
-from polhode.model.units import UnitNumber
 
 
 def load_yaml(path: str | Path) -> Model:
@@ -61,14 +61,13 @@ def _read(text: str, where: str, folders: Folders) -> Model:
     if not isinstance(document.data, dict):
         found = short(document.data)
         raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
-    units = list[UnitNumber]()
-    context = {"parameters": _parameters(document), "units": units}
-    try:
-        entry = schema.model_entry_for(document.data).model_validate(document.data, context=context)
-    except ValidationError as error:
-        raise ModelError(faults_text(document, error)) from None
+    context = FileContext(_parameters(document), [])
+    entry: Any = plain_entries.model_entry(document.data, context)
+    if entry is None:
+        context = FileContext(_parameters(document), [])
+        entry = checked_entry(document, context)
     model = _model(document, entry, folders)
-    if units:
+    if context.units:
         _check_units(document, model, document.data, ())
     return model
 
@@ -102,7 +101,7 @@ def _parameters(document: Document) -> dict[str, float]:
     return values
 
 
-def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Model:
+def _model(document: Document, entry: Any, folders: Folders) -> Model:
     """The records of what was read; each of them checks itself."""
     values: dict[str, Any] = {
         key: frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
@@ -137,14 +136,14 @@ def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Mo
         )
 
 
-def _sections(entry: schema.ModelEntry, located: LocatedFaults) -> dict[str, "section.Section"]:
+def _sections(entry: Any, located: LocatedFaults) -> dict[str, "section.Section"]:
     """The sections of beams, by name, of the materials of the file and those that are known without it."""
     materials = beam_entries.materials_of(entry.materials)
     pairs = located.each("sections", entry.sections)
     return {name: beam_entries.section_of(name, each, materials) for name, each in pairs}
 
 
-def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:
+def _states(entry: Any, joints: Sequence[Joint]) -> dict[str, Any]:
     """The start and the configurations of a model, numbers by joint in their places."""
     where = f"model '{entry.name}'"
 
@@ -172,7 +171,7 @@ def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]
     return {**found, "start": Start(**given)}
 
 
-def _force(name: str, entry: BaseModel) -> ForceElement:
+def _force(name: str, entry: Any) -> ForceElement:
     values = _oriented(f"force '{name}'", _given(entry))
     kind = FORCES[values.pop("type", "force")]
     return kind(name, **(_with_law(name, kind, values) if kind.expressions else values))
@@ -206,13 +205,13 @@ def _oriented(where: str, values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _given(entry: BaseModel) -> dict[str, Any]:
+def _given(entry: Any) -> dict[str, Any]:
     """The values a file gives, in the order of the fields; the records know the defaults of the others."""
     given = entry.model_fields_set
     return {name: frozen(value) for name, value in entry.__dict__.items() if name in given}
 
 
-def _joint(name: str, entry: schema.JointEntry) -> Joint:
+def _joint(name: str, entry: Any) -> Joint:
     values = _given(entry)
     ways = [way for way in ("orientation", "rpy", "euler") if way in values]
     if len(ways) > 1:
@@ -229,11 +228,11 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
     return Joint(name, **_uncrossed(name, _with_own(name, values)))
 
 
-def _frame(name: str, entry: schema.FrameEntry) -> BodyFrame:
+def _frame(name: str, entry: Any) -> BodyFrame:
     return BodyFrame(name, **_oriented(f"frame '{name}'", _given(entry)))
 
 
-def _shape(name: str, entry: schema.ShapeEntry) -> BodyShape:
+def _shape(name: str, entry: Any) -> BodyShape:
     where = f"shape '{name}'"
     values = _oriented(where, _given(entry))
     if values["type"] == "mesh":
@@ -244,8 +243,8 @@ def _shape(name: str, entry: schema.ShapeEntry) -> BodyShape:
 
 def _with_own(name: str, values: dict[str, Any]) -> dict[str, Any]:
     """The values of a joint, the numbers of its kind that were written as keys of the joint among its data."""
-    plain_keys = {key: values.pop(key) for key in [*values] if key not in schema.JointEntry.model_fields}
-    known = schema.own_keys(JOINTS[values["type"]]) if values["type"] in JOINTS else list(plain_keys)
+    plain_keys = {key: values.pop(key) for key in [*values] if key not in JOINT}
+    known = own_keys(JOINTS[values["type"]]) if values["type"] in JOINTS else list(plain_keys)
     data = values.get("data", {})
     for key in plain_keys:
         where = f"joint '{name}', {key}"
@@ -271,9 +270,9 @@ def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Constraint:
-    if isinstance(entry, schema.KeptEntry):
-        data = {key: frozen(value) for key, value in (entry.model_extra or {}).items()}
+def _constraint(name: str, entry: Any, joints: Sequence[Joint] = ()) -> Constraint:
+    if entry.model_extra is not None:  # of another program
+        data = {key: frozen(value) for key, value in entry.model_extra.items()}
         return Constraint(name, entry.type, data)
     values = _oriented(f"constraint '{name}'", _given(entry))
     kind = values.pop("type")

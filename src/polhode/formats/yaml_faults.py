@@ -5,11 +5,11 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from pydantic import ValidationError
-
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats import beam_entries, schema
 from polhode.formats.document import Document, Path_
+from polhode.formats.entries.entry_keys import JOINT, own_keys
+from polhode.formats.entries.entry_values import FileContext
 from polhode.formats.expression import short
 from polhode.model.joints.registry import JOINTS
 
@@ -37,7 +37,15 @@ GROUPS = {
 """The groups of a file, by how errors of records begin."""
 
 
-def faults_text(document: Document, error: ValidationError) -> str:
+def checked_entry(document: Document, context: FileContext) -> "schema.ModelEntry":
+    """The entry of a file, or a ModelError that tells all its faults."""
+    try:
+        return schema.model_entry_for(document.data).model_validate(document.data, context=context)
+    except schema.ValidationError as error:
+        raise ModelError(faults_text(document, error)) from None
+
+
+def faults_text(document: Document, error: "schema.ValidationError") -> str:
     """The text of the faults that pydantic found, the first lines first."""
     told = sorted((_fault(document, fault) for fault in error.errors()), key=lambda pair: pair[0])
     texts = [text for _, text in told[:SHOWN]]
@@ -95,8 +103,8 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
         return schema.BodyEntry.model_fields
     if len(path) == 2 and path[0] == "joints":
         kind = data["joints"][path[1]].get("type")
-        own = schema.own_keys(JOINTS[kind]) if isinstance(kind, str) and kind in JOINTS else []
-        return {name: entries.joint.model_fields[name] for name in (*schema.JointEntry.model_fields, *own)}
+        own = own_keys(JOINTS[kind]) if isinstance(kind, str) and kind in JOINTS else []
+        return {name: entries.joint.model_fields[name] for name in (*JOINT, *own)}
     if path[-1] == "euler":
         return schema.Euler.model_fields
     if len(path) == 3 and path[0] == "beams" and path[2] in ("start", "end"):

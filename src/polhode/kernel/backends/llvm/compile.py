@@ -4,8 +4,6 @@ import ctypes
 import hashlib
 import json
 import math
-import struct
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,9 +18,10 @@ from polhode.kernel.ahead import begun, make_next
 from polhode.kernel.backends.llvm.builtin_text import entry_text
 from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
 from polhode.kernel.backends.llvm.module import Modules, SharedModule, header, modules
-from polhode.kernel.backends.llvm.object_parts import divided, joined
+from polhode.kernel.backends.llvm.object_parts import divided, is_object, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
-from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
+from polhode.kernel.backends.llvm.small_code import small_code
+from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine, processor_identity
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
 from polhode.kernel.graph import Graph
@@ -49,10 +48,11 @@ SHORT_TEXT = 400_000
 that takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and what is timed is what it
 stays. Kernels of whole runs, of which there are many and none is timed alone, have no such limit."""
 
-FEW = 4000
-"""Operations of a kernel for the batches of a run up to which it is in lanes at once. It takes 0.04 s more than one
-state by state at most (samples of `arm-7`, 3,100 operations, 0.07 and 0.03 s), and every later run is quicker by
-milliseconds. Of `stewart-platform` (20,000) samples take 0.52 and 0.03 s, and 1,001 of them 8 and 40 ms."""
+FEW = 7000
+"""Operations of a kernel for the batches of a run up to which it is in lanes at once. A closed chain of ten links (two
+of 6,900 and 6,500) takes 0.28 s longer to compile so, and each of its runs 0.06 s less, of 0.13 s; `bicycle` (one of
+6,300) 0.05 s longer, and 0.01 s less. Of `stewart-platform` (25,000) samples take 0.52 and 0.03 s, and 1,001 of them 8
+and 40 ms."""
 
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
@@ -227,7 +227,7 @@ def _operations(graph: Graph) -> int:
 
 def _full_name(name: str, way: CompiledAs) -> str:
     """The name of a kernel on disk: of its graph, of how it is compiled, and of the machine; "" stays."""
-    return cache_key(name, _identity(), *map(str, way)) if name else ""
+    return cache_key(name, processor_identity(), *map(str, way)) if name else ""
 
 
 def _kernel_of(full: str, scheduled: Callable[[], Graph], entry: CachedKernel) -> Kernel:
@@ -244,7 +244,7 @@ def _loaded_or_compiled(
     short      characters of its text up to which it is optimised first in any case
     """
     entry = load(full) if full else None
-    if entry is not None and _is_complete(entry.facts, way) and _is_object(entry.image):
+    if entry is not None and _is_complete(entry.facts, way) and is_object(entry.image):
         try:
             if entry.bitcode and optimised == FIRST:
                 entry = _optimised(full, entry)
@@ -274,45 +274,12 @@ def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
     return whole and own and same
 
 
-def _is_object(image: bytes) -> bool:
-    """Whether object code is whole, as far as that shows: that of each of its modules."""
-    try:
-        return all(map(_is_whole, divided(image)))
-    except ValueError:
-        return False
-
-
-def _is_whole(image: bytes) -> bool:
-    """Whether an ELF file (of other formats the linker judges) has the tables its head tells of: LLVM trusts them."""
-    if image[:4] != b"\x7fELF":
-        return not sys.platform.startswith("linux")
-    if len(image) < 64:
-        return False
-    (at,) = struct.unpack_from("<Q", image, 40)
-    size, count, names = struct.unpack_from("<3H", image, 58)
-    if size != 64 or not names < count or at + size * count > len(image):
-        return False
-    sections = [struct.unpack_from("<IIQQQQ", image, at + size * k) for k in range(count)]
-    inside = all(kind in (0, 8) or offset + length <= len(image) for _, kind, _, _, offset, length in sections)
-    return inside and sections[names][1] == 3  # kinds: 0 none, 8 no data in the file, 3 text
-
-
 def build(
     graph: Graph, width: int | None = None, fast: bool = False, quick: bool = False, single: bool = True
 ) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
     way = CompiledAs(lanes() if width is None else width, fast, quick, single or width == 1)
     return _loaded_or_compiled("", lambda: fused(graph), way, FIRST)
-
-
-@cache
-def _identity() -> str:
-    """The processor, the compiler and the interpreter that object code is for."""
-    import llvmlite
-    import llvmlite.binding as llvm
-
-    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_default_triple())
-    return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
 def _modules(graph: Graph, way: CompiledAs) -> Modules:
@@ -433,12 +400,7 @@ def small_function(name: str, text: str) -> tuple[int, Any]:
     """The address of a function of a few lines, from the disk or compiled now, and what must live as long as it."""
     import llvmlite.binding as llvm
 
-    full = cache_key(name, text, _identity())
-    entry = load(full)
-    if entry is None or entry.facts != {"name": name} or not _is_object(entry.image):
-        entry = CachedKernel({"name": name}, machine().emit_object(llvm.parse_assembly(text, llvm.create_context())))
-        save(full, entry)
-    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(name)
+    library = llvm.JITLibraryBuilder().add_object_img(small_code(name, text)).add_current_process().export_symbol(name)
     tracker = library.link(linker(), f"{name} {next(_numbers)}")
     return tracker[name], tracker
 

@@ -5,6 +5,8 @@ import threading
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from polhode.errors import CompileError, message
 
 FULL, QUICK = 2, 0
@@ -73,3 +75,13 @@ def _lanes() -> int:
     if features.get("avx512f"):
         return 8
     return 4 if features.get("avx2") and features.get("fma") else 2
+
+
+@cache
+def processor_identity() -> str:
+    """The processor, the compiler and the interpreter that object code is for."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_default_triple())
+    return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))

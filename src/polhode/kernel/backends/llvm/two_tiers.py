@@ -19,7 +19,8 @@ from weakref import WeakSet
 
 from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel
-from polhode.kernel.backends.llvm.target_machine import linker, machine
+from polhode.kernel.backends.llvm.small_code import small_code
+from polhode.kernel.backends.llvm.target_machine import linker
 from polhode.kernel.cache import CachedKernel, claim, load, release
 from polhode.kernel.graph import Graph
 
@@ -90,9 +91,7 @@ _numbers = count()
 
 @cache
 def _jumps_code() -> bytes:
-    import llvmlite.binding as llvm
-
-    return machine().emit_object(llvm.parse_assembly(_JUMPS, llvm.create_context()))
+    return small_code("jumps", _JUMPS)
 
 
 class Jumps:
@@ -268,33 +267,36 @@ class _Watch:
         self.linking = threading.Lock()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._moment = MOMENT
         self._optimiser: Optimiser | None = None
         self._ended = False
 
     def add(self, kernel: FirstTier | SinglesFirst) -> None:
         with self._changed:
             self.kernels.add(kernel)
-            self._changed.notify()
+            if self._moment > MOMENT:  # else the thread looks soon, and to wake it would take a millisecond each time
+                self._changed.notify()
             self.start()
 
     def start(self) -> None:
         if self._thread is None and self.kernels:
+            self._moment = MOMENT
             self._thread = threading.Thread(target=self._look_after, name="polhode", daemon=True)
             self._thread.start()
 
     def _look_after(self) -> None:
         """What the thread does, until no kernel is left."""
-        moment = MOMENT
         while True:
             with self._changed:
                 if not self.kernels:
                     self._thread = None
                     return
-                moment = MOMENT if self._changed.wait(moment) else moment
+                if self._changed.wait(self._moment):
+                    self._moment = MOMENT
                 kernels = [*self.kernels]
             used = any(kernel.was_used for kernel in kernels)
-            moment = MOMENT if used else min(2 * moment, LONGEST_MOMENT)
-            if moment == LONGEST_MOMENT:
+            self._moment = MOMENT if used else min(2 * self._moment, LONGEST_MOMENT)
+            if self._moment == LONGEST_MOMENT:
                 self._end_process()
             for kernel in kernels:
                 if kernel.is_hot() and self._optimise(kernel):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from polhode.integrate.adaptive import GROW, SAFETY, SHRINK
 from polhode.integrate.method import MotionState
+from polhode.model.forces.base import ABSENT
 from polhode.scalar import Scalar, Vec, exp, flat, iterate, log, maximum, minimum, shaped, where
 from polhode.simulation.step_state import GOING, AdaptiveStepState, Setup, adaptive_shorter, values_of
 
@@ -24,7 +25,8 @@ RETURN = 64.0
 
 SHORT_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Parts of a step at which the first of several switches is looked for, before it is located: up to five evaluations,
-which keep rejected steps from being searched where they have long left the motion of the machine."""
+which keep rejected steps from being searched where they have long left the motion of the machine. Of a rejected step
+those before the part that its error suggests are left out."""
 
 NEARLY = 0.9
 """The part of a step up to a switch that is tried where the whole errs too much."""
@@ -68,7 +70,7 @@ def next_part(low: Scalar, high: Scalar, f_low: Scalar, f_high: Scalar, slack: S
 class _Search(NamedTuple):
     """The search for the first switch of a step.
 
-    short      how many of SHORT_PARTS were tried; all of them where they are not to be tried
+    short      how many of SHORT_PARTS were tried or left out
     k          number of the surface that is located; −1 while there are several
     slack      of `next_part`
     low, high  parts of the step, before the switch and beyond it
@@ -112,91 +114,101 @@ def passage(
     least         a step up to a switch that is no longer, s, is taken whatever its error
     """
     s: AdaptiveStepState = shaped(like, iter(packed))
-    least = maximum(least, SHORTEST * s.t0)
-    like_place = _Place(s.t0, 0.0, s.before, s.g_before, s.work_before)
-    found = _searched(setup, like, packed, tolerance, least, like_place)
-    place = shaped(like_place, iter(found.place))
+    search = _Searched(setup, like, packed, tolerance, maximum(least, SHORTEST * s.t0))
+    found, place = search.found, search.place
     beyond, passes = _beyond(setup, place, found, s.h0)
-    errs = _errs(found, s, least)
-    kind = where(found.k < 0, LEFT, where(errs, SHORTER, where(passes, PASSED, LEFT)))
+    errs = search.errs(found)
+    kind = where(errs, SHORTER, where(passes & (found.k >= 0), PASSED, LEFT))
+    k = where(found.k >= 0, found.k, _first(s.g_before, found.g_high))
     back = where(s.t > s.t0, 1.0, 0.0)
-    t = where(errs, s.t0, beyond.t)
     h = minimum(minimum(maximum(s.h, s.h0), end - beyond.t), longest)
     ended = s._replace(
-        t=t, status=GOING, h=where(errs, _shorter_part(setup, found) * s.h0, h), grow=GROW,
+        t=where(errs, s.t0, beyond.t), status=GOING, h=where(errs, _shorter_part(setup, found) * s.h0, h), grow=GROW,
         q=where(errs, s.before.q, beyond.state.q), v=where(errs, s.before.v, beyond.state.v),
         g=where(errs, s.g_before, beyond.g), work=where(errs, s.work_before, place.work),
         accepted=where(errs, s.accepted - back, s.accepted + 1.0 - back), rejected=s.rejected + where(errs, back, 0.0),
     )  # fmt: skip
-    return Vec((kind, found.k, _chosen(found.k, beyond.g), *flat(ended)))
+    return Vec((kind, k, _chosen(k, beyond.g), *flat(ended)))
 
 
-def _searched(
-    setup: Setup,
-    like: AdaptiveStepState,
-    packed: Vec,
-    tolerance: Scalar,
-    least: Scalar,
-    like_place: _Place,
-) -> _Search:
-    """The search, ended; where a step up to the switch errs too much, with the error of one that is nearly as long."""
-    s: AdaptiveStepState = shaped(like, iter(packed))
-    width = maximum(NARROW, 2 * _unit(s.t0 + s.h0) / s.h0)
-    short = where((_count(s.g_before, s.g) > 1) | (s.t <= s.t0), 0.0, float(len(SHORT_PARTS)))
-    begun = _settled(_Search(short, -1.0, width, 0.0, 1.0, s.g, Vec(flat(like_place)), -1.0), s.g_before, width)
+class _Searched:
+    """The search for the first switch of a step, ended: at the switch, or at a place before it up to which a step errs
+    too much; then with the error of one that is nearly as long."""
 
-    def step(state: Vec) -> tuple[Vec, Any]:
-        x: _Search = shaped(begun, iter(state))
-        is_short, is_open = x.short < len(SHORT_PARTS), x.k < 0
-        located = (x.k >= 0) & ((x.high - x.low <= width) | (x.slack < width))
-        g_low = shaped(like_place, iter(x.place)).g
+    def __init__(self, setup: Setup, like: AdaptiveStepState, packed: Vec, tolerance: Scalar, least: Scalar) -> None:
+        self.step: AdaptiveStepState = shaped(like, iter(packed))
+        s, self.least = self.step, least
+        self.begin = _Place(s.t0, 0.0, s.before, s.g_before, s.work_before)
+        self.width = maximum(NARROW, 2 * _unit(s.t0 + s.h0) / s.h0)
+        several = _count(s.g_before, s.g) > 1
+        short = where(s.t <= s.t0, _count_up_to(SHORT_PARTS, s.h / (2 * s.h0)), where(several, 0.0, len(SHORT_PARTS)))
+        begun = self._settled(_Search(short, -1.0, self.width, 0.0, 1.0, s.g, Vec(flat(self.begin)), -1.0))
+
+        def step(state: Vec) -> tuple[Vec, Any]:
+            x: _Search = shaped(begun, iter(state))
+            is_last = self._is_located(x) | self.errs(x)
+            part = where(is_last, NEARLY * x.low, self._part(x))
+            row = adaptive_shorter(setup, like, packed, part, tolerance)
+            there = shaped(self.begin, iter(row))
+            tried = Vec(flat(self._settled(self._after(x, part, row))))
+            new = where(is_last, Vec(flat(x._replace(error=there.error))), tried)
+            return new, self._goes_on(shaped(begun, iter(new)))
+
+        limit = where(self._goes_on(begun), MOST_TRIES, 0)
+        self.found: _Search = shaped(begun, iter(iterate(step, Vec(flat(begun)), limit)))
+        self.place: _Place = shaped(self.begin, iter(self.found.place))
+
+    def errs(self, x: _Search) -> Any:
+        """Whether a step up to `low` errs too much: it is longer than `least`, and its error is not below 1."""
+        return where(x.place[1] < 1, False, x.low * self.step.h0 > self.least)
+
+    def _is_located(self, x: _Search) -> Any:
+        return (x.k >= 0) & ((x.high - x.low <= self.width) | (x.slack < self.width))
+
+    def _goes_on(self, x: _Search) -> Any:
+        """Whether something is left to be evaluated."""
+        searching = (x.k >= 0) | (x.short < len(SHORT_PARTS)) | (x.high - x.low > self.width)
+        return where(self.errs(x), x.error < 0, where(self._is_located(x), False, searching))
+
+    def _part(self, x: _Search) -> Scalar:
+        """The part of the step that is tried next."""
+        g_low = shaped(self.begin, iter(x.place)).g
         part = next_part(x.low, x.high, _chosen(x.k, g_low), _chosen(x.k, x.g_high), x.slack)
-        part = where(is_open, (x.low + x.high) / 2, part)
-        part = where(is_short, _chosen(x.short, SHORT_PARTS), part)
-        part = where(located, NEARLY * x.low, part)
-        row = adaptive_shorter(setup, like, packed, part, tolerance)
-        there = shaped(like_place, iter(row))
-        one = _passes(_chosen(x.k, s.g_before), _chosen(x.k, there.g))
-        passed = where(is_open | is_short, where(_count(s.g_before, there.g) > 0, 1.0, 0.0), one) > 0
-        new = x._replace(
+        part = where(x.k < 0, (x.low + x.high) / 2, part)
+        return where(x.short < len(SHORT_PARTS), _chosen(x.short, SHORT_PARTS), part)
+
+    def _after(self, x: _Search, part: Scalar, row: Vec) -> _Search:
+        """The search after a part was tried: `low` or `high` is there."""
+        there, before, is_open = shaped(self.begin, iter(row)), self.step.g_before, x.k < 0
+        one = _passes(_chosen(x.k, before), _chosen(x.k, there.g))
+        passed = where(is_open, _count(before, there.g), one) > 0
+        is_short, all_parts = x.short < len(SHORT_PARTS), float(len(SHORT_PARTS))
+        return x._replace(
             low=where(passed, x.low, part), high=where(passed, part, x.high),
             g_high=where(passed, there.g, x.g_high), place=where(passed, x.place, row),
-            short=where(is_short, where(passed, float(len(SHORT_PARTS)), x.short + 1.0), x.short),
+            short=where(is_short, where(passed, all_parts, x.short + 1.0), x.short),
             slack=where(is_open, x.slack, x.slack / 2),
         )  # fmt: skip
-        new = _settled(new, s.g_before, width)
-        last = x._replace(error=there.error)
-        new = where(located, Vec(flat(last)), Vec(flat(new)))
-        return new, _goes_on(shaped(begun, iter(new)), s, width, least)
 
-    going = _goes_on(begun, s, width, least)
-    return shaped(begun, iter(iterate(step, Vec(flat(begun)), where(going, MOST_TRIES, 0))))
+    def _settled(self, x: _Search) -> _Search:
+        """The search with the number of its surface, once there is one to be located; from the beginning again where
+        another one is passed before that."""
+        before, g_low = self.step.g_before, shaped(self.begin, iter(x.place)).g
+        hidden = self._is_located(x) & (_count(before, g_low) > 0)
+        x = x._replace(
+            k=where(hidden, -1.0, x.k), low=where(hidden, 0.0, x.low), high=where(hidden, x.low, x.high),
+            g_high=where(hidden, g_low, x.g_high), place=where(hidden, Vec(flat(self.begin)), x.place),
+        )  # fmt: skip
+        size, many = x.high - x.low, _count(before, x.g_high)
+        is_alone = where(many > 1, size <= self.width, many > 0)
+        ready = (x.k < 0) & (x.short >= len(SHORT_PARTS)) & is_alone
 
+        def doubled(state: Vec) -> tuple[Vec, Any]:
+            return Vec([2 * state[0]]), 2 * state[0] < size
 
-def _settled(x: _Search, before: Vec, width: Scalar) -> _Search:
-    """The search with the number of its surface, once there is one to be located."""
-    alone = (_count(before, x.g_high) <= 1) | (x.high - x.low <= width)
-    ready = (x.k < 0) & (x.short >= len(SHORT_PARTS)) & alone & (_count(before, x.g_high) > 0)
-    size = x.high - x.low
-
-    def doubled(state: Vec) -> tuple[Vec, Any]:
-        slack = 2 * state[0]
-        return Vec([slack]), slack < size
-
-    (slack,) = iterate(doubled, Vec([2 * width]), where(ready & (2 * width < size), MOST_TRIES, 0))
-    return x._replace(k=where(ready, _first(before, x.g_high), x.k), slack=where(ready, slack, x.slack))
-
-
-def _goes_on(x: _Search, s: AdaptiveStepState, width: Scalar, least: Scalar) -> Any:
-    """Whether something is left to be evaluated."""
-    located = (x.k >= 0) & ((x.high - x.low <= width) | (x.slack < width))
-    searching = where(located, False, (x.k >= 0) | (x.short < len(SHORT_PARTS)) | (x.high - x.low > width))
-    return where(located, _errs(x, s, least) & (x.error < 0), searching)
-
-
-def _errs(x: _Search, s: AdaptiveStepState, least: Scalar) -> Any:
-    """Whether a step up to the switch errs too much: it is longer than `least`, and its error is not below 1."""
-    return where(x.place[1] < 1, False, x.low * s.h0 > least)
+        wide = where(ready & (2 * self.width < size), MOST_TRIES, 0)
+        (slack,) = iterate(doubled, Vec([2 * self.width]), wide)
+        return x._replace(k=where(ready, _first(before, x.g_high), x.k), slack=where(ready, slack, x.slack))
 
 
 def _shorter_part(setup: Setup, x: _Search) -> Scalar:
@@ -246,7 +258,7 @@ def _unit(t: Scalar) -> Scalar:
 
 def _passes(a: Scalar, b: Scalar) -> Scalar:
     """1 where a surface is passed between two values, else 0; one whose function is no number counts as passed."""
-    below, above = where(b < 0, 0.0, 1.0), where(b > 0, 0.0, 1.0)
+    below, above = where((b < 0) | (a <= -ABSENT), 0.0, 1.0), where((b > 0) | (b <= -ABSENT), 0.0, 1.0)
     return where(a < 0, below, where(a > 0, above, 0.0))
 
 
@@ -263,6 +275,14 @@ def _first(before: Vec, values: Vec) -> Scalar:
     found: Scalar = -1.0
     for k in reversed(range(len(before))):
         found = where(_passes(before[k], values[k]) > 0, float(k), found)
+    return found
+
+
+def _count_up_to(values: Sequence[float], most: Scalar) -> Scalar:
+    """How many values are at most so large."""
+    found: Scalar = 0.0
+    for value in values:
+        found = found + where(most >= value, 1.0, 0.0)
     return found
 
 

@@ -27,7 +27,7 @@ from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.backends.llvm.in_place import BoundKernel, Chain, chained
+from polhode.kernel.backends.llvm.in_place import BoundKernel, RowChain, chained
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
@@ -713,10 +713,10 @@ class CompiledRun:
             return self.run(table, settings, level)
         given = [np.asarray(x, dtype=float, order="C") for x in self._given(settings, level)]
         status: Any = self._places["status"]
-        chain, extra = Chain(self._kernel, table, given, status, step_state.GOING), [level] if self.spec.held else []
+        chain, extra = RowChain(self._kernel, table, given, status, step_state.GOING), [level] if self.spec.held else []
         n = chain.fill_from(0)
         if log and self.passes_switches and table.item(n, status) == step_state.EVENT:
-            passages = SwitchPassages(self._passage_kernel, self._places, [*given[1:4], *extra], log.least)
+            passages = SwitchPassages(self._passage_kernel, self._places, [*given[1:4], *given[5:]], log.least)
             n = passages.follow(chain, n, log)
         target = given[0] if given[0].ndim == 0 else given[0][:n]
         found = self._samples(table[1 : n + 1], target, given[1], *extra)
@@ -903,11 +903,11 @@ class CompiledRun:
 
     @cached_property
     def passes_switches(self) -> bool:
-        """Whether steps pass switches in compiled code: under control of their error, without constraints, events and
-        a memory."""
+        """Whether steps pass switches in compiled code: under control of their error, without constraints, events, a
+        memory, and user functions that switch."""
         spec = self.spec
         plain = not spec.fixed and not self.in_python and not self.constrained and not spec.method.recalls
-        return plain and spec.switching is not None and not self.crossings
+        return plain and spec.switching is not None and not spec.switching.traced and not self.crossings
 
     @cached_property
     def _passage_kernel(self) -> Kernel:

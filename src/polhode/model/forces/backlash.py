@@ -74,7 +74,7 @@ class Backlash(ForceElement):
     def corners(self, state: MachineState) -> list[Scalar]:
         """Where a contact is pulled open."""
         law, rate, (below, above) = law_of(self), self._rate(state), self._depths(state)
-        return [*law.corners(below, -rate), *law.corners(above, rate)]
+        return law.corners((below, -rate), (above, rate))
 
     def _rate(self, state: MachineState) -> Scalar:
         rate = state.rate(self.joint)

@@ -46,11 +46,17 @@ class ContactLaw(NamedTuple):
         """The force that pushes the contact apart, at least 0 as a whole."""
         return self.stiffness * _power(depth, self.exponent) * (_loss(self.dissipation, rate) + self.elastic)
 
-    def corners(self, depth: Scalar, rate: Scalar) -> list[Scalar]:
-        """1 + c δ̇ within the contact: where that is below 0 it is pulled open, and does not push."""
+    def corners(self, *contacts: tuple[Scalar, Scalar]) -> list[Scalar]:
+        """1 + c δ̇ of the contact that is there, of several apart: below 0 it is pulled open, and does not push.
+
+        contacts  depth and rate of each
+        """
         if is_zero(self.dissipation):
             return []
-        return [where(real_part(depth - TOUCH) > 0.0, self.dissipation * rate + 1.0, -ABSENT)]
+        found: Scalar = -ABSENT
+        for depth, rate in contacts:
+            found = where(real_part(depth - TOUCH) > 0.0, self.dissipation * rate + 1.0, found)
+        return [found]
 
     def potential(self, depth: Scalar) -> Scalar:
         """k δⁿ⁺¹/(n + 1)"""

@@ -79,7 +79,7 @@ class JointStop(ForceElement):
         """Where a stop is pulled open."""
         v, law = axis_of(state, self.joint, self.axis).v, law_of(self)
         rates = [-v] * _is_there(self.lower) + [v] * _is_there(self.upper)
-        return [g for pair in zip(self._depths(state), rates, strict=True) for g in law.corners(*pair)]
+        return law.corners(*zip(self._depths(state), rates, strict=True))
 
     def _depths(self, state: MachineState) -> list[Scalar]:
         q = axis_of(state, self.joint, self.axis).q

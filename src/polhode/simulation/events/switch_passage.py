@@ -67,16 +67,21 @@ def next_part(low: Scalar, high: Scalar, f_low: Scalar, f_high: Scalar, slack: S
     return where((low < x) & (x < high), x, half)
 
 
-class _Search(NamedTuple):
+NONE_PASSED = Vec([0.0, -1.0])
+"""How many surfaces are passed at a place in a step, and the number of the first, where there are none."""
+
+
+class _SwitchBracket(NamedTuple):
     """The search for the first switch of a step.
 
-    short      how many of SHORT_PARTS were tried or left out
-    k          number of the surface that is located; −1 while there are several
-    slack      of `next_part`
-    low, high  parts of the step, before the switch and beyond it
-    g_high     the surfaces at `high`
-    place      t, error, q, v, surfaces and work at `low`
-    error      of the step up to nearly `low`; −1 while it is not known
+    short              how many of SHORT_PARTS were tried or left out
+    k                  number of the surface that is located; −1 while there are several
+    slack              of `next_part`
+    low, high          parts of the step, before the switch and beyond it
+    at_low, at_high    how many surfaces are passed there, and the first of them
+    g_high             the surfaces at `high`
+    place              t, error, q, v, surfaces and work at `low`
+    error              of the step up to nearly `low`; −1 while it is not known
     """
 
     short: Scalar
@@ -84,12 +89,14 @@ class _Search(NamedTuple):
     slack: Scalar
     low: Scalar
     high: Scalar
+    at_low: Vec
+    at_high: Vec
     g_high: Vec
     place: Vec
     error: Scalar
 
 
-class _Place(NamedTuple):
+class _PlaceWithError(NamedTuple):
     """What `adaptive_shorter` tells of a place in a step."""
 
     t: Scalar
@@ -114,12 +121,12 @@ def passage(
     least         a step up to a switch that is no longer, s, is taken whatever its error
     """
     s: AdaptiveStepState = shaped(like, iter(packed))
-    search = _Searched(setup, like, packed, tolerance, maximum(least, SHORTEST * s.t0))
+    search = _FirstSwitch(setup, like, packed, tolerance, maximum(least, SHORTEST * s.t0))
     found, place = search.found, search.place
     beyond, passes = _beyond(setup, place, found, s.h0)
     errs = search.errs(found)
     kind = where(errs, SHORTER, where(passes & (found.k >= 0), PASSED, LEFT))
-    k = where(found.k >= 0, found.k, _first(s.g_before, found.g_high))
+    k = where(found.k >= 0, found.k, found.at_high[1])
     back = where(s.t > s.t0, 1.0, 0.0)
     h = minimum(minimum(maximum(s.h, s.h0), end - beyond.t), longest)
     ended = s._replace(
@@ -131,76 +138,81 @@ def passage(
     return Vec((kind, k, _chosen(k, beyond.g), *flat(ended)))
 
 
-class _Searched:
+class _FirstSwitch:
     """The search for the first switch of a step, ended: at the switch, or at a place before it up to which a step errs
     too much; then with the error of one that is nearly as long."""
 
     def __init__(self, setup: Setup, like: AdaptiveStepState, packed: Vec, tolerance: Scalar, least: Scalar) -> None:
         self.step: AdaptiveStepState = shaped(like, iter(packed))
         s, self.least = self.step, least
-        self.begin = _Place(s.t0, 0.0, s.before, s.g_before, s.work_before)
+        self.sides = Vec([where((g < 0) & (g > -ABSENT), -1.0, where(g > 0, 1.0, 0.0)) for g in s.g_before])
+        self.begin = _PlaceWithError(s.t0, 0.0, s.before, s.g_before, s.work_before)
         self.width = maximum(NARROW, 2 * _unit(s.t0 + s.h0) / s.h0)
-        several = _count(s.g_before, s.g) > 1
-        short = where(s.t <= s.t0, _count_up_to(SHORT_PARTS, s.h / (2 * s.h0)), where(several, 0.0, len(SHORT_PARTS)))
-        begun = self._settled(_Search(short, -1.0, self.width, 0.0, 1.0, s.g, Vec(flat(self.begin)), -1.0))
+        whole = self._passed(s.g)
+        left_out = where(whole[0] > 1, 0.0, float(len(SHORT_PARTS)))
+        short = where(s.t <= s.t0, _count_up_to(SHORT_PARTS, s.h / (2 * s.h0)), left_out)
+        numbers = short, -1.0, self.width, 0.0, 1.0, NONE_PASSED, whole
+        begun = self._settled(_SwitchBracket(*numbers, s.g, Vec(flat(self.begin)), -1.0))
 
         def step(state: Vec) -> tuple[Vec, Any]:
-            x: _Search = shaped(begun, iter(state))
+            x: _SwitchBracket = shaped(begun, iter(state))
             is_last = self._is_located(x) | self.errs(x)
             part = where(is_last, NEARLY * x.low, self._part(x))
             row = adaptive_shorter(setup, like, packed, part, tolerance)
-            there = shaped(self.begin, iter(row))
-            tried = Vec(flat(self._settled(self._after(x, part, row))))
-            new = where(is_last, Vec(flat(x._replace(error=there.error))), tried)
-            return new, self._goes_on(shaped(begun, iter(new)))
+            new = self._settled(self._after(x, part, row, is_last))
+            return Vec(flat(new)), self._goes_on(new)
 
         limit = where(self._goes_on(begun), MOST_TRIES, 0)
-        self.found: _Search = shaped(begun, iter(iterate(step, Vec(flat(begun)), limit)))
-        self.place: _Place = shaped(self.begin, iter(self.found.place))
+        self.found: _SwitchBracket = shaped(begun, iter(iterate(step, Vec(flat(begun)), limit)))
+        self.place: _PlaceWithError = shaped(self.begin, iter(self.found.place))
 
-    def errs(self, x: _Search) -> Any:
+    def errs(self, x: _SwitchBracket) -> Any:
         """Whether a step up to `low` errs too much: it is longer than `least`, and its error is not below 1."""
         return where(x.place[1] < 1, False, x.low * self.step.h0 > self.least)
 
-    def _is_located(self, x: _Search) -> Any:
+    def _is_located(self, x: _SwitchBracket) -> Any:
         return (x.k >= 0) & ((x.high - x.low <= self.width) | (x.slack < self.width))
 
-    def _goes_on(self, x: _Search) -> Any:
+    def _goes_on(self, x: _SwitchBracket) -> Any:
         """Whether something is left to be evaluated."""
         searching = (x.k >= 0) | (x.short < len(SHORT_PARTS)) | (x.high - x.low > self.width)
         return where(self.errs(x), x.error < 0, where(self._is_located(x), False, searching))
 
-    def _part(self, x: _Search) -> Scalar:
+    def _part(self, x: _SwitchBracket) -> Scalar:
         """The part of the step that is tried next."""
         g_low = shaped(self.begin, iter(x.place)).g
         part = next_part(x.low, x.high, _chosen(x.k, g_low), _chosen(x.k, x.g_high), x.slack)
         part = where(x.k < 0, (x.low + x.high) / 2, part)
         return where(x.short < len(SHORT_PARTS), _chosen(x.short, SHORT_PARTS), part)
 
-    def _after(self, x: _Search, part: Scalar, row: Vec) -> _Search:
-        """The search after a part was tried: `low` or `high` is there."""
-        there, before, is_open = shaped(self.begin, iter(row)), self.step.g_before, x.k < 0
-        one = _passes(_chosen(x.k, before), _chosen(x.k, there.g))
-        passed = where(is_open, _count(before, there.g), one) > 0
+    def _after(self, x: _SwitchBracket, part: Scalar, row: Vec, is_last: Any) -> _SwitchBracket:
+        """The search after a part was tried: `low` or `high` is there; or, the last time, its error is known."""
+        there, is_open = shaped(self.begin, iter(row)), x.k < 0
+        passed = self._passed(there.g)
+        one = _chosen(x.k, self.sides) * _chosen(x.k, there.g)
+        is_beyond = where(is_open, passed[0] > 0, one < 0)
+        is_low, is_high = where(is_beyond, False, ~is_last), where(is_last, False, is_beyond)
         is_short, all_parts = x.short < len(SHORT_PARTS), float(len(SHORT_PARTS))
         return x._replace(
-            low=where(passed, x.low, part), high=where(passed, part, x.high),
-            g_high=where(passed, there.g, x.g_high), place=where(passed, x.place, row),
-            short=where(is_short, where(passed, all_parts, x.short + 1.0), x.short),
-            slack=where(is_open, x.slack, x.slack / 2),
+            low=where(is_low, part, x.low), high=where(is_high, part, x.high),
+            at_low=where(is_low, passed, x.at_low), at_high=where(is_high, passed, x.at_high),
+            g_high=where(is_high, there.g, x.g_high), place=where(is_low, row, x.place),
+            short=where(is_short, where(is_beyond, all_parts, x.short + 1.0), x.short),
+            slack=where(is_open, x.slack, x.slack / 2), error=where(is_last, there.error, x.error),
         )  # fmt: skip
 
-    def _settled(self, x: _Search) -> _Search:
+    def _settled(self, x: _SwitchBracket) -> _SwitchBracket:
         """The search with the number of its surface, once there is one to be located; from the beginning again where
         another one is passed before that."""
-        before, g_low = self.step.g_before, shaped(self.begin, iter(x.place)).g
-        hidden = self._is_located(x) & (_count(before, g_low) > 0)
+        g_low = shaped(self.begin, iter(x.place)).g
+        hidden = self._is_located(x) & (x.at_low[0] > 0)
         x = x._replace(
             k=where(hidden, -1.0, x.k), low=where(hidden, 0.0, x.low), high=where(hidden, x.low, x.high),
+            at_low=where(hidden, NONE_PASSED, x.at_low), at_high=where(hidden, x.at_low, x.at_high),
             g_high=where(hidden, g_low, x.g_high), place=where(hidden, Vec(flat(self.begin)), x.place),
         )  # fmt: skip
-        size, many = x.high - x.low, _count(before, x.g_high)
-        is_alone = where(many > 1, size <= self.width, many > 0)
+        size = x.high - x.low
+        is_alone = where(x.at_high[0] > 1, size <= self.width, x.at_high[0] > 0)
         ready = (x.k < 0) & (x.short >= len(SHORT_PARTS)) & is_alone
 
         def doubled(state: Vec) -> tuple[Vec, Any]:
@@ -208,10 +220,19 @@ class _Searched:
 
         wide = where(ready & (2 * self.width < size), MOST_TRIES, 0)
         (slack,) = iterate(doubled, Vec([2 * self.width]), wide)
-        return x._replace(k=where(ready, _first(before, x.g_high), x.k), slack=where(ready, slack, x.slack))
+        return x._replace(k=where(ready, x.at_high[1], x.k), slack=where(ready, slack, x.slack))
+
+    def _passed(self, g: Vec) -> Vec:
+        """How many surfaces are passed where they have these values, and the first of them; one that is 0 is not."""
+        many, first = NONE_PASSED
+        for k in reversed(range(len(g))):
+            turned = self.sides[k] * g[k]
+            is_passed = (turned < 0) & (turned > -ABSENT)
+            many, first = many + where(is_passed, 1.0, 0.0), where(is_passed, float(k), first)
+        return Vec([many, first])
 
 
-def _shorter_part(setup: Setup, x: _Search) -> Scalar:
+def _shorter_part(setup: Setup, x: _SwitchBracket) -> Scalar:
     """The part of the step to be tried where one up to the switch errs too much."""
     power = -1 / ((setup.method.error_order or 1) + 1)
     ok, finite = x.error < 1, x.error < 1e300
@@ -219,7 +240,7 @@ def _shorter_part(setup: Setup, x: _Search) -> Scalar:
     return NEARLY * x.low * where(ok, 1.0, where(finite, factor, SHRINK))
 
 
-def _beyond(setup: Setup, place: _Place, x: _Search, h: Scalar) -> tuple[_Place, Any]:
+def _beyond(setup: Setup, place: _PlaceWithError, x: _SwitchBracket, h: Scalar) -> tuple[_PlaceWithError, Any]:
     """The place just beyond a switch, by the shortest step of Euler's that passes it, and whether the motion passes it
     for good: there is one, and none that passes it back."""
     unit = _unit(place.t)
@@ -232,15 +253,17 @@ def _beyond(setup: Setup, place: _Place, x: _Search, h: Scalar) -> tuple[_Place,
     return found, where(returns, False, passes)
 
 
-def _hop(setup: Setup, place: _Place, k: Scalar, first: Scalar, farthest: Scalar) -> tuple[Scalar, _Place]:
+def _hop(
+    setup: Setup, place: _PlaceWithError, k: Scalar, first: Scalar, farthest: Scalar
+) -> tuple[Scalar, _PlaceWithError]:
     """The size of the shortest step, from one on, that passes a surface, and the place there; the longest where none
     passes."""
     q, v = place.state
     rate, side, machine = setup.machine.acceleration(place.t, q, v), _chosen(k, place.g), setup.machine
 
-    def later(size: Scalar) -> _Place:
+    def later(size: Scalar) -> _PlaceWithError:
         state = MotionState(machine.retract(q, size * v), v + size * rate)
-        return _Place(place.t + size, place.error, state, values_of(setup, place.t + size, *state), place.work)
+        return _PlaceWithError(place.t + size, place.error, state, values_of(setup, place.t + size, *state), place.work)
 
     def longer(state: Vec) -> tuple[Vec, Any]:
         there = later(state[0])
@@ -256,28 +279,6 @@ def _unit(t: Scalar) -> Scalar:
     return t + HALF_UNIT * t - t
 
 
-def _passes(a: Scalar, b: Scalar) -> Scalar:
-    """1 where a surface is passed between two values, else 0; one whose function is no number counts as passed."""
-    below, above = where((b < 0) | (a <= -ABSENT), 0.0, 1.0), where((b > 0) | (b <= -ABSENT), 0.0, 1.0)
-    return where(a < 0, below, where(a > 0, above, 0.0))
-
-
-def _count(before: Vec, values: Vec) -> Scalar:
-    """How many surfaces are passed."""
-    found: Scalar = 0.0
-    for a, b in zip(before, values, strict=True):
-        found = found + _passes(a, b)
-    return found
-
-
-def _first(before: Vec, values: Vec) -> Scalar:
-    """The number of the first surface that is passed."""
-    found: Scalar = -1.0
-    for k in reversed(range(len(before))):
-        found = where(_passes(before[k], values[k]) > 0, float(k), found)
-    return found
-
-
 def _count_up_to(values: Sequence[float], most: Scalar) -> Scalar:
     """How many values are at most so large."""
     found: Scalar = 0.0
@@ -290,5 +291,5 @@ def _chosen(k: Scalar, values: Sequence[Scalar]) -> Scalar:
     """The value of a number; the first where there is none."""
     found = values[0]
     for i, value in enumerate(values):
-        found = where(k == i, value, found)
+        found = where(k >= i, value, found) if i else value
     return found

@@ -1,13 +1,12 @@
 """Switches within blocks of step states: compiled code passes them, Python keeps a log of them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from polhode.kernel.backends.llvm.compile import Kernel
-from polhode.kernel.backends.llvm.in_place import BoundKernel, Chain
+from polhode.kernel.backends.llvm.in_place import BoundKernel, RowChain
 from polhode.simulation.events.switch_log import PassedSwitch, SwitchLog
 from polhode.simulation.events.switch_passage import LEFT, PASSED, TOLD
 from polhode.simulation.step_state import EVENT
@@ -36,7 +35,7 @@ class SwitchPassages:
         self._bound = BoundKernel(kernel, 1, arguments, [self._found])
         self._after = self._found[0, TOLD:]
 
-    def follow(self, chain: Chain, n: int, log: SwitchLog) -> int:
+    def follow(self, chain: RowChain, n: int, log: SwitchLog) -> int:
         """Pass the switch in the last step of row n of a chain, and those after it, and fill the rows between; the last
         row that is filled."""
         rows, status = chain.rows, self._number("status")
@@ -73,8 +72,8 @@ def put_samples_at_switches(
 
     samples  q, v and work at times (n,), of table[1:]
     """
-    for switch in passed:
-        early = switch.t - AT_SWITCH * math.ulp(switch.t)
-        first, last = (int(times.searchsorted(t, side)) for t, side in ((early, "right"), (switch.t, "left")))
-        for i in range(first, last if switch.is_beyond else first):
+    ends = np.array([switch.t for switch in passed if switch.is_beyond])
+    firsts, lasts = times.searchsorted(ends - AT_SWITCH * np.spacing(ends), "right"), times.searchsorted(ends)
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        for i in range(first, last):
             samples[i] = np.concatenate([table[i + 1][places[name]] for name in ("q", "v", "work")])

@@ -17,7 +17,7 @@ _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 
 
 AT_ONCE = 64
-"""Rows that a `Chain` fills between two looks at them: a look takes as long as 20 rows of `arm-7` that are copies
+"""Rows that a `RowChain` fills between two looks at them: a look takes as long as 20 rows of `arm-7` that are copies
 of the one before, which those beyond the last are."""
 
 _loop = lru_cache(maxsize=256)(_LOOP)
@@ -89,7 +89,7 @@ def chained(
     BoundKernel(kernel, n, [rows[:n], *others], [rows[apart:], *results])()
 
 
-class Chain:
+class RowChain:
     """Rows that are filled as `chained` does, in parts: up to one whose number at a place is another than a value."""
 
     def __init__(

@@ -221,7 +221,7 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
             found = found | (b > 0)
             continue
         if crossing is SURFACE:
-            found = found | ((a < 0) & (a > -ABSENT) & (b >= 0)) | ((a > 0) & (b <= 0) & (b > -ABSENT))
+            found = found | ((a < 0) & (a != -ABSENT) & (b >= 0)) | ((a > 0) & (b <= 0) & (b != -ABSENT))
             continue
         if crossing.direction >= 0:
             found = found | ((a < 0) & (b >= 0))

@@ -5,7 +5,7 @@ import pytest
 
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
-from polhode.kernel.backends.llvm.in_place import AT_ONCE, BoundKernel, chained, chained_while
+from polhode.kernel.backends.llvm.in_place import AT_ONCE, BoundKernel, RowChain, chained
 from polhode.scalar import Vec, where
 
 GOING, STOPPED = 0.0, 3.0
@@ -27,13 +27,32 @@ def test_a_chain_ends_at_the_first_row_that_stops(counting, last):
     whole, part = np.zeros((2, 3 * AT_ONCE + 8, 2))
     others = [np.ones(len(whole) - 1), np.array(float(last))]
     chained(counting, whole, others)
-    filled = chained_while(counting, part, others, 1, GOING)
+    filled = RowChain(counting, part, others, 1, GOING).fill_from(0)
     assert filled == min(last, len(part) - 1)
     assert np.array_equal(part[: filled + 1], whole[: filled + 1])
 
 
 def test_a_chain_of_no_rows_is_filled(counting):
-    assert chained_while(counting, np.zeros((1, 2)), [np.array(1.0), np.array(5.0)], 1, GOING) == 0
+    assert RowChain(counting, np.zeros((1, 2)), [np.array(1.0), np.array(5.0)], 1, GOING).fill_from(0) == 0
+
+
+@pytest.mark.parametrize("stop", [1, 5, AT_ONCE, AT_ONCE + 1])
+def test_a_chain_goes_on_from_another_row(counting, stop):
+    rows = np.zeros((4 * AT_ONCE, 2))
+    chain = RowChain(counting, rows, [np.array(1.0), np.array(float(stop))], 1, GOING)
+    assert chain.fill_from(0) == stop
+    before = rows[:stop].copy()
+    assert chain.fill_again(stop, np.array([-10.0, GOING])) == 2 * stop + 9
+    assert np.array_equal(rows[:stop], before)
+    assert rows[stop : 2 * stop + 10, 0].tolist() == list(range(-9, stop + 1))
+
+
+def test_a_row_that_stops_again_ends_the_chain(counting):
+    rows = np.zeros((9, 2))
+    chain = RowChain(counting, rows, [np.array(1.0), np.array(3.0)], 1, GOING)
+    assert chain.fill_from(0) == 3
+    assert chain.fill_again(3, np.array([7.0, GOING])) == 3
+    assert rows[3].tolist() == [8.0, STOPPED]
 
 
 def test_arguments_may_be_read_only(counting):

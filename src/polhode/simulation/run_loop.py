@@ -5,7 +5,6 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 
 import math
 import time
-from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
@@ -21,7 +20,10 @@ from polhode.result.dataset import Extra
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.events.element_events import RunElementEvent, TakenEvent
-from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
+from polhode.simulation.events.event_location import EventHit, PlaceInStep, StepEvents, reset_state, slope
+from polhode.simulation.events.switch_log import CHATTER, SwitchLog
+from polhode.simulation.events.switch_passage import NEARLY, SHORTEST
+from polhode.simulation.events.switches_in_blocks import AT_SWITCH
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
@@ -58,16 +60,6 @@ IDLE = 10
 
 SLOWER = 4.0
 """The pace of a run over that of its companion, about."""
-
-NEARLY = 0.9
-"""The part of a step up to a switch that is tried where the whole errs too much."""
-
-AT_SWITCH = 64
-"""Units in the last place of the time up to which a sample before a switch has the state at the switch: the last stages
-of a step that ends nearer to it may lie beyond it, where forces are others."""
-
-SHORTEST = 1e-13
-"""A step up to a switch that is shorter than this part of the time is taken whatever its error."""
 
 CORNER = 1e-4
 """The violation of a constraint just beyond a switch of its function, above which that is a corner and not a bend: far
@@ -173,7 +165,7 @@ class RunLoop:
         self._sampled = scenario.samples_before
         self._few = MOST_STATES  # step states of a block at most, since events are so many of them apart
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
-        self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
+        self._switches = SwitchLog(SHORTEST * segments[-1].end / PACE)
         self._next = 0.0  # the step that the last segment would have tried
         self.taken: list[TakenEvent] | None = None
         """The events of elements so far, where someone asks for them."""
@@ -347,11 +339,13 @@ class RunLoop:
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         """Fill a table of step states as `CompiledRun.run_to_event` does, or `WatchedPath.run` under constraints; its
         pace is measured."""
-        begin = time.perf_counter()
-        run = self.watched.run if self.watched else self.compiled.run_to_event
-        found = run(table, settings, self.position.level)
+        begin, level = time.perf_counter(), self.position.level
         if self.watched:
+            found = self.watched.run(table, settings, level)
             self.watched.write_records(self.position, self.ending)
+        else:
+            self._switches.block.clear()  # of a block that was interrupted
+            found = self.compiled.run_to_event(table, settings, level, self._switches)
         filled = len(table) - 1 if found is None else len(found)
         self._paced.pace = self._rate = filled / max(time.perf_counter() - begin, 1e-6)
         return found
@@ -374,8 +368,10 @@ class RunLoop:
             if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
                 good = int(short[0]) if len(short) else good
-            at.packed = table[min(good + 1, len(targets))].copy()
+            last = min(good + 1, len(targets))
+            at.packed = table[last].copy()
             self._read_progress()
+            self._note_passed(last)
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             if self.watched:
@@ -531,6 +527,27 @@ class RunLoop:
 
     # events
 
+    def _note_passed(self, last: int) -> None:
+        """Note the switches that steps passed on their way, up to a row of the block."""
+        met = [one for one in self._switches.block if one.row <= last]
+        self._switches.block.clear()
+        for one in met:
+            if one.is_beyond:
+                self._note_switch(one.k, one.t, one.g)
+            self._switches.chatters(one.k, one.t, 0.0)
+
+    def _note_switch(self, k: int, t: float, g: float) -> None:
+        """Note a switch of surface k, and the contact that begins or ends there; g: its function just beyond it."""
+        switching = self.compiled.spec.switching
+        assert switching
+        name = switching.surfaces[k]
+        if name in switching.jumps:
+            self.first_switch = self.first_switch or (t, name)
+        else:
+            self.ending.contacts += 1
+            if element := switching.contacts[k]:
+                self.ending.events.append((t, f"{element}.{'touches' if g > 0 else 'leaves'}"))
+
     def _handle_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
         at = self.position
@@ -618,14 +635,7 @@ class RunLoop:
     def _apply_event(self, hit: EventHit) -> bool:
         """Apply an event or a switch: its reset, or its end of the run; True if the run continues."""
         if self._is_switch(hit):
-            assert self.compiled.spec.switching
-            name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
-            if name in self.compiled.spec.switching.jumps:
-                self.first_switch = self.first_switch or (hit.t, name)
-            else:
-                self.ending.contacts += 1
-                if element := self.compiled.spec.switching.contacts[hit.k - len(self.events)]:
-                    self.ending.events.append((hit.t, f"{element}.{'touches' if hit.g > 0 else 'leaves'}"))
+            self._note_switch(hit.k - len(self.events), hit.t, hit.g)
             self._move_to(hit)
             return not self._fail_at_corner(hit) and not self._fail_if_chattering(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]
@@ -695,10 +705,8 @@ class RunLoop:
 
     def _fail_if_chattering(self, k: int, t: float, h: float, surely: bool = False) -> bool:
         """End a run that passes, or nearly passes, a surface again and again, as if it slid along it; True if so."""
-        recent = self._recent.setdefault(k, deque(maxlen=CHATTER + 1))
-        recent.append(t)
         usual = max(h, self.ending.largest)
-        if not surely and (len(recent) <= CHATTER or t - recent[0] >= usual):
+        if not self._switches.chatters(k, t, usual) and not surely:
             return False
         assert self.compiled.spec.switching
         name = self.compiled.spec.switching.surfaces[k - len(self.events)]

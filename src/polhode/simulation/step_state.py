@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from polhode.integrate.adaptive import GROW, Controlled, controlled, counted_errors, error_norm, tolerance_scale
 from polhode.integrate.integrals import advanced, dense_with_integrals, motion_within, state_within
 from polhode.integrate.method import Machine, Method, MotionState
+from polhode.model.forces.base import ABSENT
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED, DEGENERATE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
@@ -219,6 +220,9 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
         if crossing.is_level:
             found = found | (b > 0)
             continue
+        if crossing is SURFACE:
+            found = found | ((a < 0) & (a != -ABSENT) & (b >= 0)) | ((a > 0) & (b <= 0) & (b != -ABSENT))
+            continue
         if crossing.direction >= 0:
             found = found | ((a < 0) & (b >= 0))
         if crossing.direction <= 0:
@@ -227,7 +231,7 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
 
 
 SURFACE = Crossing(lambda t, q, v: 0.0, 0)
-"""A surface as `crossed` sees it: it is passed both ways."""
+"""A surface as `crossed` sees it: it is passed both ways, but not where it comes or goes, see `ABSENT`."""
 
 
 def _passed(setup: Setup, old: Vec, new: Vec) -> tuple[Any, Any]:

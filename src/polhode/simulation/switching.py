@@ -196,14 +196,23 @@ def _only(graph: Graph, *nodes: int) -> Graph:
     return Graph.pruned(graph.name, graph.inputs, [Port("g", (len(nodes),), nodes)], graph.nodes, 0)
 
 
-def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[tuple[ForceElement, Scalar]]:
-    """The switching functions that force elements of the package have, each with its element: forces bend at their
+class Bend(NamedTuple):
+    """A function of the state at whose zeros the forces of an element bend; whether a contact begins and ends there."""
+
+    force: ForceElement
+    g: Scalar
+    is_contact: bool
+
+
+def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[Bend]:
+    """The switching functions that force elements of the package have, and those of their corners: forces bend at their
     zeros, but do not jump."""
     own = [force for force in tree.forces if force.gives_switching]
     if not own:
         return []
     state = machine_state(tree, t, q, v) if any(force.bodies for force in own) else joint_state(tree, t, q, v)
-    return [(force, g) for force in own for g in force.switching(state)]
+    contacts = [Bend(force, g, force.is_contact) for force in own for g in force.switching(state)]
+    return contacts + [Bend(force, g, False) for force in own for g in force.corners(state)]
 
 
 def update_times(model: Model, duration: float) -> np.ndarray:
@@ -247,9 +256,9 @@ class Switching:
         self.jumps = tuple(name for name in self.traced if not name.startswith(BENDS))
         self._state, self._duration, self._tree = {"q": q, "v": v}, duration, tree
         found = bends(tree, 0.0, Vec(q.tolist()), Vec(v.tolist())) if tree else []
-        self.bends = tuple(f"{force.kind} '{force.name}'" for force, _ in found)
+        self.bends = tuple(f"{bend.force.kind} '{bend.force.name}'" for bend in found)
         self.surfaces = (*self.traced, *self.bends)
-        self.contacts = (*[""] * len(self.traced), *(force.name if force.is_contact else "" for force, _ in found))
+        self.contacts = (*[""] * len(self.traced), *(bend.force.name if bend.is_contact else "" for bend in found))
 
     def within(self, duration: float) -> "Switching":
         """The same in a run of another duration, of one without user functions."""
@@ -315,7 +324,7 @@ class Switching:
         """All switching functions of the state; tree: with other numbers than those of the model."""
         graphs, tree = [f.states for f in self.functions if f.states.outputs[0].nodes], tree or self._tree
         traced = [g for graph in graphs for g in replay(graph, t=t, q=q, v=v)]
-        return Vec([*traced, *(g for _, g in (bends(tree, t, q, v) if self.bends and tree else ()))])
+        return Vec([*traced, *(bend.g for bend in (bends(tree, t, q, v) if self.bends and tree else ()))])
 
     def ends_with(self, tau: Any, model: Model) -> np.ndarray:
         """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those

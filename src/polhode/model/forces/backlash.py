@@ -59,9 +59,7 @@ class Backlash(ForceElement):
 
     def generalized(self, state: MachineState) -> Sequence[Scalar]:
         """The push of the contact on the joint, and its reaction on the other."""
-        law, rate = law_of(self), state.rate(self.joint)
-        if self.other is not None:
-            rate = rate - self.ratio * state.rate(self.other)
+        law, rate = law_of(self), self._rate(state)
         below, above = self._depths(state)
         force = law.force(below, -rate) - law.force(above, rate)
         acted = [(self.joint, 0, force)]
@@ -72,6 +70,15 @@ class Backlash(ForceElement):
     def switching(self, state: MachineState) -> list[Scalar]:
         """The depths at both ends of the gap, from where it touches."""
         return [depth - TOUCH for depth in self._depths(state)]
+
+    def corners(self, state: MachineState) -> list[Scalar]:
+        """Where a contact is pulled open."""
+        law, rate, (below, above) = law_of(self), self._rate(state), self._depths(state)
+        return law.corners((below, -rate), (above, rate))
+
+    def _rate(self, state: MachineState) -> Scalar:
+        rate = state.rate(self.joint)
+        return rate if self.other is None else rate - self.ratio * state.rate(self.other)
 
     def _depths(self, state: MachineState) -> list[Scalar]:
         s = state.coordinate(self.joint) - self.offset

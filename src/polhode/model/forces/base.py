@@ -34,6 +34,9 @@ from polhode.model.state import MachineState
 from polhode.scalar import Scalar, SharedFunction, Vec
 from polhode.spatial import ORIGIN
 
+ABSENT = 1e300
+"""The size of a function of `ForceElement.corners` where there is no corner."""
+
 
 class Wrench(NamedTuple):
     """A force on a body at its origin, N, and a couple, N m, (3,) each, in world axes."""
@@ -246,6 +249,11 @@ class ForceElement:
         It acts where one of them is above 0, and not where all are below. Without them, conditions of a user's own
         element are found in what it gives.
         """
+        return ()
+
+    def corners(self, state: MachineState) -> Sequence[Scalar]:
+        """Functions at whose zeros its forces bend too while it acts; −ABSENT where there is no such corner: one that
+        comes or goes so is not passed."""
         return ()
 
     @property

@@ -13,8 +13,9 @@ whatever its mass, k and n are: e is about 1 − 2 c u/3 for small c u, and e u 
 import math
 from typing import Any, NamedTuple
 
+from polhode.model.forces.base import ABSENT
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, Key
-from polhode.scalar import Scalar, exp, log, real_part, smooth, where
+from polhode.scalar import Scalar, exp, is_zero, log, real_part, smooth, where
 
 TOUCH = 1e-12
 """The depth at which steps end, rad or m: so little that the force of a contact is still nothing, and more than the
@@ -44,6 +45,18 @@ class ContactLaw(NamedTuple):
     def force(self, depth: Scalar, rate: Scalar) -> Scalar:
         """The force that pushes the contact apart, at least 0 as a whole."""
         return self.stiffness * _power(depth, self.exponent) * (_loss(self.dissipation, rate) + self.elastic)
+
+    def corners(self, *contacts: tuple[Scalar, Scalar]) -> list[Scalar]:
+        """1 + c δ̇ of the contact that is there, of several apart: below 0 it is pulled open, and does not push.
+
+        contacts  depth and rate of each
+        """
+        if is_zero(self.dissipation):
+            return []
+        found: Scalar = -ABSENT
+        for depth, rate in contacts:
+            found = where(real_part(depth - TOUCH) > 0.0, self.dissipation * rate + 1.0, found)
+        return [found]
 
     def potential(self, depth: Scalar) -> Scalar:
         """k δⁿ⁺¹/(n + 1)"""

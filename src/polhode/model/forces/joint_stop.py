@@ -75,6 +75,12 @@ class JointStop(ForceElement):
         """The depths, from where it touches."""
         return [depth - TOUCH for depth in self._depths(state)]
 
+    def corners(self, state: MachineState) -> list[Scalar]:
+        """Where a stop is pulled open."""
+        v, law = axis_of(state, self.joint, self.axis).v, law_of(self)
+        rates = [-v] * _is_there(self.lower) + [v] * _is_there(self.upper)
+        return law.corners(*zip(self._depths(state), rates, strict=True))
+
     def _depths(self, state: MachineState) -> list[Scalar]:
         q = axis_of(state, self.joint, self.axis).q
         return [self.lower - q] * _is_there(self.lower) + [q - self.upper] * _is_there(self.upper)

@@ -11,24 +11,10 @@ import numpy as np
 from polhode.errors import InputError, told
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.events.switch_log import CHATTER
+from polhode.simulation.events.switch_passage import FARTHEST, NARROW, RETURN, SHORT_PARTS, next_part
 from polhode.simulation.run_records import NONE, Event, Position, Segment
 from polhode.simulation.step_state import SURFACE, Crossing, crossed
-
-NARROW = 2.0**-50
-"""The part of a step to which a switch is located: near the rounding of the times within it."""
-
-FARTHEST = 1e-6
-"""The part of a step that is tried at most to get beyond a switch; a function that needs more only touches zero."""
-
-RETURN = 64.0
-"""How many times the step beyond a switch is looked ahead, to see whether the motion comes back."""
-
-SHORT_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Parts of a step at which the first of several switches is looked for, before it is located: up to five evaluations,
-which keep rejected steps from being searched where they have long left the motion of the machine."""
-
-CHATTER = 100
-"""Switches of one surface within one step's time, after which a run ends as chattering."""
 
 APPROACHES, PART, SAME = 12, 0.75, 1e-10
 """Equal steps up to a jump: of at most so many shorter ones each goes this part of the way, until the place of the
@@ -73,8 +59,7 @@ def bracketed(
 ) -> tuple[float, float]:
     """The parts of a step between which a function passes zero, no farther apart than `width`.
 
-    Secant steps within a shrinking middle part of the bracket: never more than one beyond bisection, a few where the
-    function is smooth. The function may jump.                                      Oliveira, Takahashi (2020)
+    Never more evaluations than one beyond bisection, a few where the function is smooth. The function may jump.
 
     before, after  its values at both ends, of two signs
     crossing       what passing means
@@ -86,13 +71,7 @@ def bracketed(
     for k in range(most):
         if high - low <= width:
             break
-        half = (low + high) / 2
-        secant = (f_high * low - f_low * high) / (f_high - f_low) if f_high != f_low else half
-        side = math.copysign(1.0, half - secant)
-        nudged = secant + side * min(0.2 * (high - low) ** 2, abs(half - secant))
-        reach = max(width * 2.0 ** (most - k - 1) - (high - low) / 2, 0.0)
-        x = nudged if abs(nudged - half) <= reach else half - side * reach
-        x = x if low < x < high else half
+        x = next_part(low, high, f_low, f_high, width * 2.0 ** (most - k - 1))
         f = value(x)
         if passed(f) or math.isnan(f):
             high, f_high = x, f

@@ -17,7 +17,7 @@ _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 
 
 AT_ONCE = 64
-"""Rows that `chained_while` fills between two looks at them: a look takes as long as 20 rows of `arm-7` that are copies
+"""Rows that a `RowChain` fills between two looks at them: a look takes as long as 20 rows of `arm-7` that are copies
 of the one before, which those beyond the last are."""
 
 _loop = lru_cache(maxsize=256)(_LOOP)
@@ -64,10 +64,13 @@ class BoundKernel:
         self.fill: Callable[[], None] = partial(_loop(kernel.loop), self._pointers, count, self._strides, count)
         """Fills the results from what the arguments hold now."""
 
-    def fill_some(self, first: int, n: int) -> None:
-        """Fill the results of n states from one on, by its number."""
+    def fill_some(self, first: int, n: int, other: np.ndarray | None = None) -> None:
+        """Fill the results of n states from one on, by its number; other: in place of the first argument, of one."""
         pairs = zip(self._places, self._steps, strict=True)
-        pointers = _tables(len(self._steps))[0](*[place + first * step for place, step in pairs])
+        places = [place + first * step for place, step in pairs]
+        if other is not None:
+            places[0] = _address(other)
+        pointers = _tables(len(places))[0](*places)
         count = ctypes.byref(ctypes.c_int64(n))
         _loop(self._kernel.loop)(pointers, count, self._strides, count)
 
@@ -92,16 +95,29 @@ def chained(
     BoundKernel(kernel, n, [rows[:n], *others], [rows[apart:], *results])()
 
 
-def chained_while(kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], place: int, value: float) -> int:
-    """Fill rows[1:] as `chained` does, up to the first whose number at a place is another; how many of them are filled.
+class RowChain:
+    """Rows that are filled as `chained` does, in parts: up to one whose number at a place is another than a value."""
 
-    Rows beyond it, up to AT_ONCE, may be filled too.
-    """
-    n = len(rows) - 1
-    bound = BoundKernel(kernel, n, [rows[:n], *others], [rows[1:]])
-    for first in range(0, n, AT_ONCE):
-        last = min(first + AT_ONCE, n)
-        bound.fill_some(first, last - first)
-        if rows.item(last, place) != value:
-            return first + 1 + int(np.argmax(rows[first + 1 : last + 1, place] != value))
-    return n
+    def __init__(
+        self, kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], place: int, value: float
+    ) -> None:
+        self.rows, self._place, self._value = rows, place, value
+        self._bound = BoundKernel(kernel, len(rows) - 1, [rows[:-1], *others], [rows[1:]])
+
+    def fill_from(self, first: int) -> int:
+        """Fill the rows after one, up to the first whose number is another; the last that is filled.
+
+        Rows beyond it, up to AT_ONCE, may be filled too.
+        """
+        rows, n = self.rows, len(self.rows) - 1
+        for i in range(first, n, AT_ONCE):
+            last = min(i + AT_ONCE, n)
+            self._bound.fill_some(i, last - i)
+            if rows.item(last, self._place) != self._value:
+                return i + 1 + int(np.argmax(rows[i + 1 : last + 1, self._place] != self._value))
+        return n
+
+    def fill_again(self, i: int, row: np.ndarray) -> int:
+        """Fill row i once more, from another than the row before it, then those after it, as `fill_from` does."""
+        self._bound.fill_some(i - 1, 1, row)
+        return self.fill_from(i) if self.rows.item(i, self._place) == self._value else i

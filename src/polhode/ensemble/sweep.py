@@ -40,6 +40,10 @@ PROBE = 5e-3
 SINGLE = 16
 """Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
 
+LEAST = 0.15
+"""Seconds that a chunk of runs that take equally long should take at least, where there is one for each thread: the
+interpreter spends 1.5 ms on each, one at a time."""
+
 FEWEST = 64
 """Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
 
@@ -152,10 +156,11 @@ class SweepJob:
         if self.device is not None and self.device.most_runs:
             count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_, self.study.runs / self.device.count)
         else:
-            count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
-            if self.client is None:  # runs that take equally long: a chunk for each thread
+            cost = max(_cost(self.runner), 1e-9)
+            count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / bytes_)
+            if self.client is None:
                 share = self.study.runs / self.threads
-                count = min(count, FEWEST * math.ceil(share / FEWEST) if batch.is_quick else share / 4)
+                count = min(count, _part(share, share * cost) if batch.is_quick else share / 4)
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
@@ -204,6 +209,12 @@ class SweepJob:
 
         in_threads(do, bounds, self._together)
         return joined(self.runner, [found[first] for first, _ in bounds])
+
+
+def _part(runs: float, seconds: float) -> float:
+    """Runs of a chunk of those of one thread, which take equally long: a quarter, or more where that takes no time."""
+    chunks = min(max(seconds // LEAST, 1), 4)
+    return runs / 4 if chunks == 4 else FEWEST * math.ceil(runs / chunks / FEWEST)
 
 
 def run_or_quarantine(

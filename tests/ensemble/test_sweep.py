@@ -13,6 +13,7 @@ from polhode.ensemble.companions import ACCOMPANIED, enters_rows, errors
 from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
+from polhode.ensemble.sweep import _part
 from polhode.formats.overrides import overridden
 from polhode.result.error_estimate import Difference
 from polhode.simulation.batch.batch_records import BatchSamples
@@ -526,3 +527,9 @@ def test_errors_of_many_runs_are_those_of_each_alone(monkeypatch, together):
     expected = [alone(k) for k in range(n)]
     assert 0 < np.isinf(expected).sum() < n
     np.testing.assert_array_equal(errors(model, a, b), expected)
+
+
+@pytest.mark.parametrize(("seconds", "chunks"), [(0.01, 1), (0.16, 1), (0.35, 2), (0.5, 3), (9.0, 4)])
+def test_a_thread_gets_fewer_chunks_of_runs_that_take_no_time(seconds, chunks):
+    assert len(range(0, 4096, int(_part(4096, seconds)))) == chunks
+    assert _part(20, seconds) in (5, 64)  # at least as many runs as lanes are filled with, where it may choose

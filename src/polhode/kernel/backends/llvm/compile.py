@@ -50,7 +50,7 @@ stays. Kernels of whole runs, of which there are many and none is timed alone, h
 
 FEW = 7000
 """Operations of a kernel for the batches of a run up to which it is in lanes at once. A closed chain of ten links (two
-of 6,900 and 6,500) takes 0.28 s longer to compile so, and each of its runs 0.06 s less, of 0.13 s; `bicycle` (one of
+of 6,900 and 6,500) takes 0.1 s longer to compile so, and each of its runs 0.06 s less, of 0.13 s; `bicycle` (one of
 6,300) 0.05 s longer, and 0.01 s less. Of `stewart-platform` (25,000) samples take 0.52 and 0.03 s, and 1,001 of them 8
 and 40 ms."""
 

@@ -64,8 +64,8 @@ MORE_TOGETHER = 1024
 more runs mean less of the interpreter's time, which threads share, for each."""
 
 QUICK_STEPS = 10
-"""Equal steps of trees between checks for Ctrl-C, over those of other machines: an equal step of `arm-7` in lanes takes
-2 ns in the unit of `step_state.at_once`, one under constraints up to a hundred."""
+"""Equal steps of trees between checks for Ctrl-C, over those of other machines: one of `arm-7` in lanes takes 2 ns in
+the unit of `step_state.at_once`, a hundredth of what that allows."""
 
 GAINS = ("stiffness", "damping")
 """Numbers of a PD controller that may differ from run to run, as "tau.stiffness", "tau.damping"."""

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+import drawn_beams
+import drawn_elements
 import opened_loops
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
@@ -226,6 +228,16 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
     model = ph.Model(model.name, gravity=model.gravity, bodies=model.bodies, joints=joints, forces=springs)
     q = moved_within(model, random_q(model, rng))
     return Machine(f"tree of {', '.join(types)}{' damped' if damped else ''}", model, q, rng.normal(size=model.nv))
+
+
+def with_elements(rng: np.random.Generator, small: bool = False) -> Machine:
+    """A random tree with force elements, and a start."""
+    return Machine(*drawn_elements.drawn(rng))
+
+
+def with_beams(rng: np.random.Generator, small: bool = False) -> Machine:
+    """A machine with a soft beam, and a start."""
+    return Machine(*drawn_beams.drawn(rng))
 
 
 def _with(joint: ph.Joint, more: dict[str, Any]) -> ph.Joint:
@@ -549,9 +561,11 @@ def compared(case: Case, run: Any, reference: Reference, stopped: bool = False, 
     return case
 
 
-def batch(rng: np.random.Generator, first: int, count: int, small: bool = False) -> Iterator[Case]:
+def batch(
+    rng: np.random.Generator, first: int, count: int, small: bool = False, draw: Callable[..., Machine] = machine
+) -> Iterator[Case]:
     """Judged runs of one machine."""
-    one = machine(rng, small)
+    one = draw(rng, small)
     durations = [log_uniform(rng, 0.3, 12) for _ in range(INPUTS)]
     if one.model.constraints:
         durations = [duration / 2 for duration in durations]
@@ -583,14 +597,24 @@ def batch(rng: np.random.Generator, first: int, count: int, small: bool = False)
 
 
 def campaign(
-    seed: int, count: int, size: int = BATCH, told: Callable[[Case], None] | None = None, small: bool = False
+    seed: int,
+    count: int,
+    size: int = BATCH,
+    told: Callable[[Case], None] | None = None,
+    small: bool = False,
+    draw: Callable[..., Machine] = machine,
 ) -> Report:
-    """So many judged runs, in batches of one machine each; told: called with each; small: machines soon compiled."""
+    """So many judged runs, in batches of one machine each.
+
+    told   called with each
+    small  machines soon compiled
+    draw   gives the machines
+    """
     report, begun = Report(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for first in range(0, count, size):
-            for case in batch(np.random.default_rng([seed, first]), first, min(size, count - first), small):
+            for case in batch(np.random.default_rng([seed, first]), first, min(size, count - first), small, draw):
                 report.cases.append(case)
                 if told:
                     told(case)

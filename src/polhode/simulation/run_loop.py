@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics.power import EVENTS
-from polhode.errors import InputError, message, told, warn_caller
+from polhode.errors import InputError, ModelError, message, told, warn_caller
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
@@ -661,11 +661,13 @@ class RunLoop:
         try:
             before = at.q, at.v
             at.q, at.v = reset_state(self.compiled, event, hit)
+            self._add_jump_work(*before)
+            return self._begin_elements()
         except InputError as error:
             self._fail(f"reset of event '{event.name}' {error}")
-            return False
-        self._add_jump_work(*before)
-        return self._begin_elements()
+        except ModelError as error:  # an element refuses the state
+            self._fail(f"after the reset of event '{event.name}', {' '.join(str(error).split())}")
+        return False
 
     def _begin_elements(self) -> bool:
         """Let elements settle their own states where a motion begins; True if the run continues."""

@@ -1,0 +1,121 @@
+"""Random trees with force elements of every kind that switches or bends, for the campaign of verdicts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import polhode as ph
+from machines import ALL, ONE_AXIS, random_model, random_q
+
+Draw = Callable[[np.random.Generator, str, str], Any]
+"""A force element of a name, along the axis of a joint."""
+
+
+def _log(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _contact(rng: np.random.Generator) -> dict[str, float]:
+    """The law of a compliant contact."""
+    return {
+        "stiffness": _log(rng, 30, 1e5),
+        "dissipation": 0.0 if rng.random() < 0.2 else _log(rng, 0.03, 10),
+        "exponent": float(rng.choice([1.0, 1.5, 2.0])),
+    }
+
+
+def _ends(rng: np.random.Generator) -> dict[str, float]:
+    """Stops about the start of a coordinate; perhaps on one side alone."""
+    found = {"lower": -_log(rng, 0.05, 1), "upper": _log(rng, 0.05, 1)}
+    if rng.random() < 0.3:
+        found.pop(str(rng.choice(["lower", "upper"])))
+    return found
+
+
+def _friction(rng: np.random.Generator, name: str, joint: str, method: str) -> Any:
+    coulomb = _log(rng, 0.05, 10)
+    static = coulomb * float(rng.uniform(1, 1.5)) if rng.random() < 0.5 else None
+    creep = {"creep_speed": _log(rng, 1e-2, 0.3)} if method == "regularised" else {}
+    stribeck = {"stribeck_speed": _log(rng, 0.1, 1)} if static and rng.random() < 0.5 else {}
+    drive = float(rng.normal()) if rng.random() < 0.2 else 0.0
+    return ph.JointFriction(
+        name, joint, coulomb, static, viscous=float(rng.uniform(0, 0.3)), drive_speed=drive, method=method,
+        **creep, **stribeck,
+    )  # fmt: skip
+
+
+def _table(rng: np.random.Generator) -> Any:
+    """A stiffening law through a few points."""
+    e = np.sort(rng.uniform(-1, 1, 5)) + 0.05 * np.arange(5)
+    return tuple(zip(e.tolist(), (np.cumsum(rng.uniform(0, 20, 5)) - 30).tolist(), strict=True))
+
+
+KINDS: dict[str, Draw] = {
+    "stop": lambda rng, name, joint: ph.JointStop(name, joint, **_ends(rng), **_contact(rng)),
+    "impact": lambda rng, name, joint: ph.ImpactStop(name, joint, **_ends(rng), restitution=float(rng.uniform(0, 0.9))),
+    "backlash": lambda rng, name, joint: ph.Backlash(
+        name, joint, gap=_log(rng, 1e-2, 0.5), offset=float(rng.normal() * 0.1), **_contact(rng)
+    ),
+    "friction": lambda rng, name, joint: _friction(rng, name, joint, "regularised"),
+    "sticking": lambda rng, name, joint: _friction(rng, name, joint, "events"),
+    "lock": lambda rng, name, joint: ph.JointLock(
+        name, joint, lock_time=float(rng.uniform(0.1, 1)), release_time=float(rng.uniform(1.1, 2))
+    ),
+}
+"""What acts on a joint of one axis."""
+
+
+def _spring(rng: np.random.Generator, name: str, body: str) -> Any:
+    law: dict[str, Any] = {"stiffness": _log(rng, 3, 1e3)}
+    kind = rng.choice(["pull", "push", "table", "cubic"])
+    if kind in ("pull", "push"):
+        law["only"] = str(kind)
+    elif kind == "table":
+        law["table"] = _table(rng)
+    else:
+        law["polynomial"] = (0.0, _log(rng, 1, 100))
+    damping = 0.0 if rng.random() < 0.5 else _log(rng, 0.01, 1)
+    at = rng.normal(size=3) + np.array([0, 0, 2.0])
+    return ph.Spring(name, "world", body, point_a=at, rest=float(rng.uniform(0.5, 2.5)), damping=damping, **law)
+
+
+def _bushing(rng: np.random.Generator, name: str, body: str) -> Any:
+    k = np.exp(rng.uniform(np.log(5), np.log(300), 6))
+    return ph.Bushing(name, "world", body, stiffness=k, damping=k * 0.02)
+
+
+def drawn(rng: np.random.Generator) -> tuple[str, ph.Model, np.ndarray, np.ndarray]:
+    """A random tree with one to three elements, and a start at which its joints of one axis stand at 0, about."""
+    n = int(rng.choice([1, 1, 2, 3, 4]))
+    types = [str(x) for x in rng.choice(ONE_AXIS if rng.random() < 0.7 else ALL, size=n)]
+    types[0] = "revolute" if not set(types) & set(ONE_AXIS) else types[0]
+    model = random_model(types, int(rng.integers(2**31)), gravity=(0, 0, -9.81) if rng.random() < 0.8 else (0, 0, 0))
+    axes = [joint.name for joint in model.joints if joint.type in ONE_AXIS]
+    forces, kinds = _forces(rng, axes, [body.name for body in model.bodies])
+    model = ph.Model(model.name, gravity=model.gravity, bodies=model.bodies, joints=model.joints, forces=forces)
+    q, at = random_q(model, rng), 0
+    for joint in model.joints:
+        if joint.type in ONE_AXIS:
+            q[at] = rng.uniform(-0.04, 0.04)
+        at += joint.nq
+    return (
+        f"tree of {', '.join(types)} with {', '.join(kinds)}",
+        model,
+        q,
+        rng.normal(size=model.nv) * _log(rng, 0.2, 3),
+    )
+
+
+def _forces(rng: np.random.Generator, axes: Sequence[str], bodies: Sequence[str]) -> tuple[list[Any], list[str]]:
+    found: list[Any] = []
+    kinds: list[str] = []
+    for joint in rng.permutation(axes)[: int(rng.integers(1, 4))]:
+        kind = str(rng.choice(list(KINDS)))
+        found.append(KINDS[kind](rng, f"f{len(found)}", str(joint)))
+        kinds.append(kind)
+    if rng.random() < 0.3:
+        make = _spring if rng.random() < 0.7 else _bushing
+        found.append(make(rng, f"f{len(found)}", str(rng.choice(bodies))))
+        kinds.append(make.__name__[1:])
+    return found, kinds

@@ -1,6 +1,7 @@
 """Random trees with force elements of every kind that switches or bends, for the campaign of verdicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,11 @@ import numpy as np
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
 
-Draw = Callable[[np.random.Generator, str, str], Any]
-"""A force element of a name, along the axis of a joint."""
+LOOPS = ("four-bar", "slider-crank-3d", "bricard")
+"""Bundled machines with loops, on whose joints elements act."""
+
+Draw = Callable[[np.random.Generator, str, str, float], Any]
+"""A force element of a name, along the axis of a joint, and the coordinate at the start."""
 
 
 def _log(rng: np.random.Generator, low: float, high: float) -> float:
@@ -25,9 +29,9 @@ def _contact(rng: np.random.Generator) -> dict[str, float]:
     }
 
 
-def _ends(rng: np.random.Generator) -> dict[str, float]:
+def _ends(rng: np.random.Generator, q: float) -> dict[str, float]:
     """Stops about the start of a coordinate; perhaps on one side alone."""
-    found = {"lower": -_log(rng, 0.05, 1), "upper": _log(rng, 0.05, 1)}
+    found = {"lower": q - _log(rng, 0.05, 1), "upper": q + _log(rng, 0.05, 1)}
     if rng.random() < 0.3:
         found.pop(str(rng.choice(["lower", "upper"])))
     return found
@@ -52,14 +56,16 @@ def _table(rng: np.random.Generator) -> Any:
 
 
 KINDS: dict[str, Draw] = {
-    "stop": lambda rng, name, joint: ph.JointStop(name, joint, **_ends(rng), **_contact(rng)),
-    "impact": lambda rng, name, joint: ph.ImpactStop(name, joint, **_ends(rng), restitution=float(rng.uniform(0, 0.9))),
-    "backlash": lambda rng, name, joint: ph.Backlash(
-        name, joint, gap=_log(rng, 1e-2, 0.5), offset=float(rng.normal() * 0.1), **_contact(rng)
+    "stop": lambda rng, name, joint, q: ph.JointStop(name, joint, **_ends(rng, q), **_contact(rng)),
+    "impact": lambda rng, name, joint, q: ph.ImpactStop(
+        name, joint, **_ends(rng, q), restitution=float(rng.uniform(0, 0.9))
     ),
-    "friction": lambda rng, name, joint: _friction(rng, name, joint, "regularised"),
-    "sticking": lambda rng, name, joint: _friction(rng, name, joint, "events"),
-    "lock": lambda rng, name, joint: ph.JointLock(
+    "backlash": lambda rng, name, joint, q: ph.Backlash(
+        name, joint, gap=_log(rng, 1e-2, 0.5), offset=q + float(rng.normal() * 0.1), **_contact(rng)
+    ),
+    "friction": lambda rng, name, joint, q: _friction(rng, name, joint, "regularised"),
+    "sticking": lambda rng, name, joint, q: _friction(rng, name, joint, "events"),
+    "lock": lambda rng, name, joint, q: ph.JointLock(
         name, joint, lock_time=float(rng.uniform(0.1, 1)), release_time=float(rng.uniform(1.1, 2))
     ),
 }
@@ -86,36 +92,46 @@ def _bushing(rng: np.random.Generator, name: str, body: str) -> Any:
 
 
 def drawn(rng: np.random.Generator) -> tuple[str, ph.Model, np.ndarray, np.ndarray]:
-    """A random tree with one to three elements, and a start at which its joints of one axis stand at 0, about."""
+    """A random tree with one to three elements, and a start."""
     n = int(rng.choice([1, 1, 2, 3, 4]))
     types = [str(x) for x in rng.choice(ONE_AXIS if rng.random() < 0.7 else ALL, size=n)]
     types[0] = "revolute" if not set(types) & set(ONE_AXIS) else types[0]
     model = random_model(types, int(rng.integers(2**31)), gravity=(0, 0, -9.81) if rng.random() < 0.8 else (0, 0, 0))
-    axes = [joint.name for joint in model.joints if joint.type in ONE_AXIS]
-    forces, kinds = _forces(rng, axes, [body.name for body in model.bodies])
-    model = ph.Model(model.name, gravity=model.gravity, bodies=model.bodies, joints=model.joints, forces=forces)
     q, at = random_q(model, rng), 0
     for joint in model.joints:
         if joint.type in ONE_AXIS:
             q[at] = rng.uniform(-0.04, 0.04)
         at += joint.nq
-    return (
-        f"tree of {', '.join(types)} with {', '.join(kinds)}",
-        model,
-        q,
-        rng.normal(size=model.nv) * _log(rng, 0.2, 3),
-    )
+    model, kinds = _with_elements(rng, model, q)
+    v = rng.normal(size=model.nv) * _log(rng, 0.2, 3)
+    return f"tree of {', '.join(types)} with {', '.join(kinds)}", model, q, v
 
 
-def _forces(rng: np.random.Generator, axes: Sequence[str], bodies: Sequence[str]) -> tuple[list[Any], list[str]]:
+def drawn_loop(rng: np.random.Generator) -> tuple[str, ph.Model, np.ndarray, np.ndarray]:
+    """A bundled machine with a loop, with one to three elements, and its start at another speed."""
+    model = ph.load(str(rng.choice(LOOPS)))
+    q, v = np.array(model.start.q), np.array(model.start.v) * rng.uniform(0.3, 1.3)
+    found, kinds = _with_elements(rng, model, q)
+    own = np.zeros(found.nv)  # states of elements stand behind
+    own[: len(v)] = v
+    return f"{model.name} with {', '.join(kinds)}", found, q, own
+
+
+def _with_elements(rng: np.random.Generator, model: ph.Model, q: np.ndarray) -> tuple[ph.Model, list[str]]:
+    """The model with one to three elements more; and their kinds."""
+    starts, at = {}, 0
+    for joint in model.joints:
+        if joint.type in ONE_AXIS:
+            starts[joint.name] = float(q[at])
+        at += joint.nq
     found: list[Any] = []
     kinds: list[str] = []
-    for joint in rng.permutation(axes)[: int(rng.integers(1, 4))]:
+    for joint in rng.permutation(list(starts))[: int(rng.integers(1, 4))]:
         kind = str(rng.choice(list(KINDS)))
-        found.append(KINDS[kind](rng, f"f{len(found)}", str(joint)))
+        found.append(KINDS[kind](rng, f"f{len(found)}", str(joint), starts[str(joint)]))
         kinds.append(kind)
     if rng.random() < 0.3:
         make = _spring if rng.random() < 0.7 else _bushing
-        found.append(make(rng, f"f{len(found)}", str(rng.choice(bodies))))
+        found.append(make(rng, f"f{len(found)}", str(rng.choice([body.name for body in model.bodies]))))
         kinds.append(make.__name__[1:])
-    return found, kinds
+    return replace(model, forces=(*model.forces, *found), start=None), kinds

@@ -231,8 +231,8 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
 
 
 def with_elements(rng: np.random.Generator, small: bool = False) -> Machine:
-    """A random tree with force elements, and a start."""
-    return Machine(*drawn_elements.drawn(rng))
+    """A random tree, or a machine with a loop, with force elements, and a start."""
+    return Machine(*(drawn_elements.drawn if rng.random() < 0.7 else drawn_elements.drawn_loop)(rng))
 
 
 def with_beams(rng: np.random.Generator, small: bool = False) -> Machine:
@@ -277,7 +277,9 @@ def _rods(rng: np.random.Generator) -> Machine:
 def inputs(machine: Machine, duration: float, rng: np.random.Generator, quick: bool) -> Input:
     """Random forces on every velocity; quick: those whose compiled steps serve again."""
     n = machine.model.nv
-    a = (rng.normal(size=n) * machine.mass * log_uniform(rng, 0.03, 1.0)).tolist()
+    a = rng.normal(size=n) * machine.mass * log_uniform(rng, 0.03, 1.0)
+    a[machine.model.joint_velocities :] = 0.0
+    a = a.tolist()
     kind = str(rng.choice(QUICK if quick else list(INPUT_KINDS)))
     found = INPUT_KINDS[kind](a, n, duration, rng, kind)
     if rng.random() < 0.15:
@@ -324,7 +326,10 @@ def _table(a: list[float], n: int, duration: float, rng: np.random.Generator, ki
 
 def _sided(a: list[float], n: int, duration: float, rng: np.random.Generator, kind: str) -> Input:
     gain = log_uniform(rng, 1, 20) * float(np.max(np.abs(a)))
-    return Input(kind, lambda t, q, v: [gain * ph.maximum(0.0, -x) - 0.05 * gain * x for x in v])
+    return Input(
+        kind,
+        lambda t, q, v: [gain * ph.maximum(0.0, -x) - 0.05 * gain * x if y else 0.0 for x, y in zip(v, a, strict=True)],
+    )
 
 
 def _drag(a: list[float], n: int, duration: float, rng: np.random.Generator, kind: str) -> Input:
@@ -503,6 +508,8 @@ def sweep(machine: Machine, duration: float, rng: np.random.Generator, first: in
     model = machine.model
     name = next(joint.name for joint in model.joints if joint.nv == 1)
     tau = None if rng.random() < 0.5 else rng.normal(size=model.nv) * 0.1 * machine.mass
+    if tau is not None:
+        tau[model.joint_velocities :] = 0.0
     method = str(rng.choice(["rk4", "heun", "gauss2", *ADAPTIVE, *ADAPTIVE]))
     chosen: dict[str, Any] = {"method": method}
     if method in ADAPTIVE:

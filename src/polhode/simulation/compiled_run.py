@@ -46,7 +46,7 @@ from polhode.simulation.events.element_events import (
 from polhode.simulation.events.switch_log import SwitchLog
 from polhode.simulation.events.switch_passage import passage
 from polhode.simulation.events.switches_in_blocks import SwitchPassages, put_samples_at_switches
-from polhode.simulation.inputs import law_of, ours
+from polhode.simulation.inputs import acts_on_discrete, law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching, smooth_switching
 from polhode.simulation.within_steps.step_motions import StepMotions, WithinSteps
@@ -642,7 +642,9 @@ class CompiledRun:
                 except Exception as error:
                     return f"{name} {told(error)}"
                 if not np.all(np.isfinite(values)):
-                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
+                    why = acts_on_discrete(self.model, values) if name.startswith("tau") else ""
+                    why = f" ({why})" if why else ""
+                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}{why}"
         return ""
 
     @cached_property

@@ -24,7 +24,7 @@ from polhode.simulation.events.event_location import EventHit, PlaceInStep, Step
 from polhode.simulation.events.switch_log import CHATTER, SwitchLog
 from polhode.simulation.events.switch_passage import NEARLY, SHORTEST
 from polhode.simulation.events.switches_in_blocks import AT_SWITCH
-from polhode.simulation.inputs import Sampled
+from polhode.simulation.inputs import Sampled, acts_on_discrete
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
@@ -282,6 +282,8 @@ class RunLoop:
             found = np.array(function(t, at.q.copy(), at.v.copy()), dtype=float)
             if found.shape != (nv,) or not np.all(np.isfinite(found)):
                 wrong = f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
+            elif bad := acts_on_discrete(self.compiled.model, found):
+                wrong = f"acts on {bad}"
         except Exception as error:
             wrong, cause = told(error), error
         if not wrong:

@@ -71,6 +71,9 @@ KINDS: dict[str, Draw] = {
 }
 """What acts on a joint of one axis."""
 
+HOLDING = ("impact", "sticking", "lock")
+"""Kinds that hold an axis: of two in a loop of one freedom it is open which holds it."""
+
 
 def _spring(rng: np.random.Generator, name: str, body: str) -> Any:
     law: dict[str, Any] = {"stiffness": _log(rng, 3, 1e3)}
@@ -128,6 +131,8 @@ def _with_elements(rng: np.random.Generator, model: ph.Model, q: np.ndarray) -> 
     kinds: list[str] = []
     for joint in rng.permutation(list(starts))[: int(rng.integers(1, 4))]:
         kind = str(rng.choice(list(KINDS)))
+        if model.constraints and kind in HOLDING and set(kinds) & set(HOLDING):
+            continue
         found.append(KINDS[kind](rng, f"f{len(found)}", str(joint), starts[str(joint)]))
         kinds.append(kind)
     if rng.random() < 0.3:

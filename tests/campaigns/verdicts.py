@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+import drawn_beams
+import drawn_elements
 import opened_loops
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
@@ -228,6 +230,16 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
     return Machine(f"tree of {', '.join(types)}{' damped' if damped else ''}", model, q, rng.normal(size=model.nv))
 
 
+def with_elements(rng: np.random.Generator, small: bool = False) -> Machine:
+    """A random tree, or a machine with a loop, with force elements, and a start."""
+    return Machine(*(drawn_elements.drawn if rng.random() < 0.7 else drawn_elements.drawn_loop)(rng))
+
+
+def with_beams(rng: np.random.Generator, small: bool = False) -> Machine:
+    """A machine with a soft beam, and a start."""
+    return Machine(*drawn_beams.drawn(rng))
+
+
 def _with(joint: ph.Joint, more: dict[str, Any]) -> ph.Joint:
     return replace(joint, **more) if more else joint
 
@@ -265,7 +277,9 @@ def _rods(rng: np.random.Generator) -> Machine:
 def inputs(machine: Machine, duration: float, rng: np.random.Generator, quick: bool) -> Input:
     """Random forces on every velocity; quick: those whose compiled steps serve again."""
     n = machine.model.nv
-    a = (rng.normal(size=n) * machine.mass * log_uniform(rng, 0.03, 1.0)).tolist()
+    a = rng.normal(size=n) * machine.mass * log_uniform(rng, 0.03, 1.0)
+    a[machine.model.joint_velocities :] = 0.0
+    a = a.tolist()
     kind = str(rng.choice(QUICK if quick else list(INPUT_KINDS)))
     found = INPUT_KINDS[kind](a, n, duration, rng, kind)
     if rng.random() < 0.15:
@@ -312,7 +326,10 @@ def _table(a: list[float], n: int, duration: float, rng: np.random.Generator, ki
 
 def _sided(a: list[float], n: int, duration: float, rng: np.random.Generator, kind: str) -> Input:
     gain = log_uniform(rng, 1, 20) * float(np.max(np.abs(a)))
-    return Input(kind, lambda t, q, v: [gain * ph.maximum(0.0, -x) - 0.05 * gain * x for x in v])
+    return Input(
+        kind,
+        lambda t, q, v: [gain * ph.maximum(0.0, -x) - 0.05 * gain * x if y else 0.0 for x, y in zip(v, a, strict=True)],
+    )
 
 
 def _drag(a: list[float], n: int, duration: float, rng: np.random.Generator, kind: str) -> Input:
@@ -491,6 +508,8 @@ def sweep(machine: Machine, duration: float, rng: np.random.Generator, first: in
     model = machine.model
     name = next(joint.name for joint in model.joints if joint.nv == 1)
     tau = None if rng.random() < 0.5 else rng.normal(size=model.nv) * 0.1 * machine.mass
+    if tau is not None:
+        tau[model.joint_velocities :] = 0.0
     method = str(rng.choice(["rk4", "heun", "gauss2", *ADAPTIVE, *ADAPTIVE]))
     chosen: dict[str, Any] = {"method": method}
     if method in ADAPTIVE:
@@ -549,9 +568,11 @@ def compared(case: Case, run: Any, reference: Reference, stopped: bool = False, 
     return case
 
 
-def batch(rng: np.random.Generator, first: int, count: int, small: bool = False) -> Iterator[Case]:
+def batch(
+    rng: np.random.Generator, first: int, count: int, small: bool = False, draw: Callable[..., Machine] = machine
+) -> Iterator[Case]:
     """Judged runs of one machine."""
-    one = machine(rng, small)
+    one = draw(rng, small)
     durations = [log_uniform(rng, 0.3, 12) for _ in range(INPUTS)]
     if one.model.constraints:
         durations = [duration / 2 for duration in durations]
@@ -583,14 +604,24 @@ def batch(rng: np.random.Generator, first: int, count: int, small: bool = False)
 
 
 def campaign(
-    seed: int, count: int, size: int = BATCH, told: Callable[[Case], None] | None = None, small: bool = False
+    seed: int,
+    count: int,
+    size: int = BATCH,
+    told: Callable[[Case], None] | None = None,
+    small: bool = False,
+    draw: Callable[..., Machine] = machine,
 ) -> Report:
-    """So many judged runs, in batches of one machine each; told: called with each; small: machines soon compiled."""
+    """So many judged runs, in batches of one machine each.
+
+    told   called with each
+    small  machines soon compiled
+    draw   gives the machines
+    """
     report, begun = Report(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for first in range(0, count, size):
-            for case in batch(np.random.default_rng([seed, first]), first, min(size, count - first), small):
+            for case in batch(np.random.default_rng([seed, first]), first, min(size, count - first), small, draw):
                 report.cases.append(case)
                 if told:
                     told(case)

@@ -134,3 +134,29 @@ def test_a_recorded_run_has_the_same_account(tmp_path):
     asked = {"duration": 0.5, "method": "rk4", "step": 1e-3}
     recorded = ph.record(tmp_path, PENDULUM, **asked)
     assert np.array_equal(recorded.work_by_source, ph.simulate(PENDULUM, **asked).work_by_source)
+
+
+@pytest.mark.parametrize("method", ["dop853", "rkmk-dopri54", "radau", "gauss3"])
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.5])
+def test_the_work_of_a_contact_that_is_pulled_open_balances(method, exponent):
+    """Pulled away faster than its spring relaxes, a contact does not act, and no step notices where its spring ends."""
+    mass = ph.Body("mass", 1.0, (0.1, 0.1, 0.1))
+    slide = ph.Joint("slide", "prismatic", "world", "mass", axis=(0, 0, 1))
+    stop = ph.JointStop("stop", "slide", lower=0.0, stiffness=200.0, dissipation=4.0, exponent=exponent)
+    model = ph.Model("pulled", (0, 0, 9.81), [mass], [slide], [stop])
+    how = {"step": 1e-3, "accuracy": 1e-4} if method == "gauss3" else {"tolerance": 1e-9}
+    run = ph.simulate(model, q=[-0.3], v=[0.2], duration=0.6, method=method, **how)
+    stored = 200.0 * 0.3 ** (exponent + 1) / (exponent + 1)
+    assert float(run.q[-1, 0]) > 0.1
+    assert float(run.work[-1]) < -0.3 * stored
+    assert drift(run) < (1e-6 if method == "gauss3" else 2e-8)
+
+
+def test_the_power_of_a_contact_is_that_of_its_dissipation():
+    """What is integrated is another one: the whole, less what is stored."""
+    mass = ph.Body("mass", 1.0, (0.1, 0.1, 0.1))
+    slide = ph.Joint("slide", "prismatic", "world", "mass", axis=(0, 0, 1))
+    stop = ph.JointStop("stop", "slide", lower=0.0, stiffness=200.0, dissipation=0.5)
+    model = ph.Model("pressed", bodies=[mass], joints=[slide], forces=[stop])
+    found = ph.compile(model).powers([-0.1], [0.3], [0.0])
+    assert float(found.applied) == pytest.approx(-200.0 * 0.1 * 0.5 * 0.3 * 0.3)

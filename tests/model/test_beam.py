@@ -401,3 +401,27 @@ def test_a_sweep_of_stiffness_is_its_runs():
     alone = ph.simulate(other, **options)
     assert alone.attrs["method"] == "radau"
     np.testing.assert_allclose(found.q.values[1, -1], alone.q.values[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize(("measure", "limit"), [("angle", 170), ("sine", 90)])
+@pytest.mark.parametrize("method", ["radau", "dop853"])
+def test_an_element_that_twists_past_its_measure_ends_the_run(measure, limit, method):
+    """Beyond half a turn its twist would change sides, and with it the torque: it is told, by name and time."""
+    section = ph.Section(
+        axial=100, torsion=0.05, bending_y=0.1, bending_z=0.1, mass=1.0, inertia_y=1e-3, inertia_z=1e-3
+    )
+    beam = ph.Beam("b", section, ("world", (0, 0, 0)), (0.3, 0, 0), elements=1, measure=measure)
+    model = ph.Model("rod", gravity=(0, 0, 0), beams=[beam], forces=[ph.Force("f", "b-1", torque=(0.6, 0, 0))])
+    run = ph.simulate(model, duration=1.0, tolerance=1e-6, method=method, verify=False)
+    assert run.attrs["status"] == "failed"
+    assert f"beam element 'b-1' is twisted by more than {limit}°" in run.attrs["reason"]
+    assert 0.03 < float(run.time[-1]) < 0.08
+
+
+def test_an_element_twisted_past_its_measure_is_refused():
+    element = ph.BeamElement("e", "world", "b", 1.0, 1.0, 1.0, 1.0, 1.0)
+    turned = (np.cos(1.5), np.sin(1.5), 0.0, 0.0)
+    joints = [ph.Joint("j", "free", "world", "b")]
+    model = ph.Model("twisted", bodies=[ph.Body("b", 1.0, (1, 1, 1))], joints=joints, forces=[element])
+    with pytest.raises(ph.PolhodeError, match="twisted by more than 170"):
+        ph.simulate(model, q=[1, 0, 0, *turned], duration=0.1)

@@ -93,6 +93,16 @@ def test_a_machine_at_rest_is_good():
     assert grade(rest | {"potential_energy": noise}, TOLERANCE, error=estimated()).verdict == "good"
 
 
+@pytest.mark.parametrize(("speed", "verdict"), [(1e-10, "good"), (1e-3, "failed")])
+def test_energy_of_speeds_that_count_as_none_is_not_judged_by_itself(speed, verdict):
+    """A machine that rests but for what its tolerance allows: all its energy is error, and less than an error may be;
+    a slow motion that its tolerance resolves is judged by its own energy."""
+    run = swing(0.0)
+    run |= {"v": speed * run["v"], "q": speed * run["q"], "potential_energy": np.zeros(N)}
+    run |= {"kinetic_energy": speed**2 * np.linspace(0.5, 1.0, N)}
+    assert judged(run, conserved=Conserved(mass=1.0)).verdict == verdict
+
+
 def test_work_explains_a_change_of_energy():
     run = swing(0.5)
     assert judged(run).verdict == "failed"

@@ -79,3 +79,12 @@ def test_a_start_beside_that_has_no_value_says_nothing(monkeypatch):
     section = ph.Section(axial=1e3, torsion=1.0, bending_y=1.0, bending_z=1.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
     beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=1, measure="sine")
     assert measured(ph.Model("bent", beams=[beam]), None, None, duration=0.1, tolerance=1e-3, method="radau") >= 1
+
+
+def test_a_start_beside_that_a_stop_refuses_says_nothing(monkeypatch):
+    """Beside a loose run others begin some radians away, beyond an impact stop of the model."""
+    monkeypatch.setattr(condition, "BESIDE", 2.0)
+    rod = hinged(1.0)
+    stop = ph.ImpactStop("stop", "hinge", lower=-1.0, upper=1.0, restitution=0.5)
+    model = ph.Model("stopped", rod.gravity, rod.bodies, rod.joints, [stop])
+    assert measured(model, [0.5], None, duration=0.1, tolerance=1e-3) >= 1

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import polhode as ph
 from polhode.simulation.events.event_location import _passing, located
 from polhode.simulation.step_state import SURFACE, Crossing, crossed
 
@@ -35,3 +36,20 @@ def test_passing_a_surface_is_crossing_zero_both_ways(before):
     passed = _passing(SURFACE, before)
     for value in (-math.inf, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, math.inf, math.nan):
         assert bool(passed(value)) == bool(crossed((SURFACE,), (before,), (value,)))
+
+
+@pytest.mark.parametrize("method", ["heun", "midpoint", "radau2"])
+@pytest.mark.parametrize("step", [0.1, 0.233])
+def test_a_companion_does_not_repeat_how_a_run_passes_a_contact(method, step):
+    """A wall that is left within the step after its touch: the passage depends on no step size, and no step on it."""
+    block = ph.Body("block", 1.0, (0.1, 0.1, 0.1))
+    slide = ph.Joint("slide", "prismatic", "world", "block", axis=(0, 0, 1))
+    wall = ph.Backlash("wall", "slide", gap=0.4, stiffness=35e3, dissipation=0.3)
+    model = ph.Model("walls", gravity=(0, 0, 0), bodies=[block], joints=[slide], forces=[wall])
+    run = ph.simulate(model, v=[-2.0], duration=0.7, step=step, method=method)
+    times = run.time.values
+    exact = ph.simulate(model, v=[-2.0], duration=0.7, samples=tuple(times), tolerance=1e-12, verify=False)
+    error = np.maximum(abs(run.q - exact.q)[:, 0], abs(run.v - exact.v)[:, 0] / 3).values
+    assert error.max() > 1e-2
+    assert run.attrs["verdict"] == "failed"
+    assert error[times < run.attrs["good_until"]].max() < 1e-6

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
+from own_elements import Motor, rotor
 from polhode.integrate.methods import ADAPTIVE, METHODS
 from polhode.simulation import compiled_run
 from run_cases import CART, DOUBLE, PENDULUM, SLIDER, attitude_gap, final, states, top
@@ -432,3 +433,60 @@ def test_without_inputs_no_forces_are_stored():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "tau" not in run(SLIDER, duration=0.1)
+
+
+# own states of force elements
+
+DAMPERS = (0.01, ph.PD(0.0, 3.0)), (3.01, None)
+"""Dampings of a shaft and controllers that give the same in all."""
+
+
+def stopped(*more):
+    """A mass on a rail over a floor; v holds its speed and whether it rests."""
+    mass = ph.Body("mass", 1.0, (0.1, 0.1, 0.1))
+    rail = ph.Joint("rail", "prismatic", "world", "mass", axis=(0, 0, 1))
+    return ph.Model("m", bodies=[mass], joints=[rail], forces=[ph.ImpactStop("floor", "rail", lower=-0.2), *more])
+
+
+@pytest.mark.parametrize("tau", [ph.PD(5.0, 3.0), ph.ComputedTorque(5.0, 3.0)])
+def test_controllers_leave_own_states_alone(tau):
+    """A damping of 3 would have the mode `rests` decay, and friction let go."""
+    belt = ph.JointFriction("belt", "rail", coulomb=30.0, method="events")
+    run = ph.simulate(stopped(belt), q=[0.1], v=[2.0, 0.0, 1.0], duration=2.0, tau=tau)
+    assert set(np.unique(run.v.values[:, 1:])) <= {-1.0, 0.0, 1.0}
+
+
+def test_a_controller_leaves_the_current_of_a_motor_to_the_motor():
+    """A damping of 3 is that of the joint, and none of the current."""
+    motor = Motor("motor", "shaft", voltage=6.0, resistance=2.0)
+    pulled, damped = (ph.simulate(rotor(motor, damping=d), duration=0.5, tau=tau, verify=False) for d, tau in DAMPERS)
+    np.testing.assert_allclose(pulled.v, damped.v, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("tau", "words"),
+    [
+        ([0.0, 0.3], "simulate, tau: a force on an own state"),
+        (ph.Table([0.0, 1.0], [[0.0, 0.0], [0.0, 1.0]]), "Table, values: a force on an own state"),
+        (ph.Table([0.0, 1.0], [[0.0, 0.0], [0.0, 1.0]], hold=True), "Table, values: a force on an own state"),
+        (lambda t, q, v: [0.0, 1.0], "not finite at the start"),
+    ],
+)
+def test_a_force_on_a_mode_is_refused(tau, words):
+    """It would move what changes at events alone: with half of `rests` gone the stop lets go, and nothing tells."""
+    with pytest.raises(ph.PolhodeError, match=words) as refused:
+        ph.simulate(stopped(), duration=1.0, tau=tau)
+    assert "'floor.rests'" in str(refused.value)
+
+
+@pytest.mark.parametrize("how", ["function", "sampled", "force"])
+def test_a_force_on_a_mode_ends_the_run(how):
+    def late(t, q, v):
+        return [0.0, ph.where(t > 0.5, 1.0, 0.0)]
+
+    model = stopped(ph.ForceFunction("late", late)) if how == "force" else stopped()
+    tau = {"function": late, "sampled": ph.Sampled(lambda t, q, v: np.array([0.0, float(t > 0.5)]), 0.1)}.get(how)
+    run = ph.simulate(model, duration=1.0, tau=tau, verify=False)
+    assert run.attrs["status"] == "failed"
+    assert 0.4 < float(run.time[-1]) < 0.7
+    assert how == "force" or "'floor.rests': no force acts on what changes at events alone" in run.attrs["reason"]

@@ -149,6 +149,18 @@ def test_a_reset_that_fails_ends_the_run(reset, words):
     assert t == pytest.approx(0.3)
 
 
+def test_a_reset_beyond_a_stop_ends_the_run():
+    """What was computed up to there is kept, and the reason names event and stop."""
+    ball = ph.Body("ball", 1.0, (0.1, 0.1, 0.1))
+    rail = ph.Joint("rail", "prismatic", "world", "ball", axis=(0, 0, 1))
+    model = ph.Model("ball", bodies=[ball], joints=[rail], forces=[ph.ImpactStop("floor", "rail", lower=-1.0)])
+    below = ph.Event("kick", lambda t, q, v: t - 0.3, reset=lambda t, q, v: ([-3.0, *q[1:]], v))
+    run = ph.simulate(model, duration=2.0, events=[below])
+    assert run.attrs["status"] == "failed"
+    assert float(run.time[-1]) == pytest.approx(0.3)
+    assert "reset of event 'kick', force 'floor': a coordinate beyond its stops" in run.attrs["reason"]
+
+
 # Ctrl-C
 
 

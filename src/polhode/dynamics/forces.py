@@ -1,6 +1,7 @@
 """What acts on a tree besides gravity: springs and dampers of joints, force elements, given wrenches."""
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state
@@ -62,6 +63,14 @@ def _generalized(tree: Tree, force: ForceElement, state: MachineState) -> Vec:
         shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
         where = f"force '{force.name}'{defined_at(getattr(force, 'function', None))}"
         raise CompileError(message(where, "wrong result", shown, f"{tree.nv} generalised forces"))
+    return off_discrete(tree, found)
+
+
+def off_discrete(tree: Tree, forces: Sequence[Scalar]) -> Vec:
+    """Generalised forces, not a number where they act on an own state that changes at once alone: a run ends there."""
+    found = list(forces)
+    for k in tree.discrete_places:
+        found[k] = where(found[k] == 0.0, 0.0, nan)
     return Vec(found)
 
 

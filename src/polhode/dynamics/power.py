@@ -38,11 +38,12 @@ def _label(force: ForceElement) -> str:
     return f"forces.{force.name}" if force.name in (INPUTS, DAMPERS, CONSTRAINTS, EVENTS) else force.name
 
 
-def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
+def powers(x: Arguments, vd: Vec, sources: Sequence[str], whole_contacts: bool = False) -> Vec:
     """The power of each source, W.
 
-    x    the state, and the inputs tau
-    vd   the acceleration
+    x               the state, and the inputs tau
+    vd              the acceleration
+    whole_contacts  that of contacts with their springs, to be integrated: see `stored_in_contacts`
     """
     tree, normals = x.tree, normal_forces.of_motion(x, vd)
     state = machine_state(tree, x.t, x.q, x.v)._replace(normals=normals)
@@ -57,10 +58,33 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
         elif source == CONSTRAINTS:
             found.append(_joint_power(tree, needed(x, vd) - x.tau, x.v))
         else:
-            parts = [force.other_part() for force in tree.forces if _label(force) == source]
+            own = _elements_of(tree, source)
+            parts = [x if whole_contacts and x.is_contact else x.other_part() for x in own]
             each = [element_power(tree, part, state, vd) for part in parts if part is not None]
             found.append(sum(each[1:], each[0]) if each else 0.0)
     return Vec(found)
+
+
+def stored_in_contacts(tree: Tree, q: Vec, sources: Sequence[str]) -> Vec:
+    """The energy that the contacts of each source store, J: what they take from a motion grows by its change.
+
+    A contact that is pulled open does not act, but its spring relaxes: the power of its dissipation is minus that of
+    the spring, whose corner where it ends no step notices. Integrated whole, with the change of what is stored, its
+    work is as exact as the motion.
+    """
+    state = machine_state(tree, 0.0, q, Vec([0.0] * tree.nv))
+    each = [[x for x in _elements_of(tree, source) if x.is_contact] for source in sources]
+    return Vec([sum((x.potential(state) for x in own), start=0.0) for own in each])
+
+
+def has_contacts(tree: Tree, sources: Sequence[str]) -> bool:
+    """Whether contacts are among sources of work."""
+    return any(x.is_contact for source in sources for x in _elements_of(tree, source))
+
+
+def _elements_of(tree: Tree, source: str) -> list[ForceElement]:
+    """The force elements that do the work of a source."""
+    return [force for force in tree.forces if _label(force) == source and force.other_part() is not None]
 
 
 class Powers(NamedTuple):

@@ -23,11 +23,18 @@ def advanced(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Sca
         n = machine.nv
         end = method.step(with_integrals(machine), t, q, Vec((*v, *[0.0] * machine.integrals)), h)
         errors = tuple(Vec(error[: machine.nq + n]) for error in end.errors)
-        return Step(end.q, Vec(end.v[:n]), errors, end.memory, Vec(end.v[n:]))
-    end = method.step(machine, t, q, v, h, *memory)
-    if method.in_loops:  # its stages are the quadrature
-        return end
-    return end._replace(integrals=_quadrature(machine, interpolated(machine, t, q, v, h, end, method.order), t, h))
+        end = Step(end.q, Vec(end.v[:n]), errors, end.memory, Vec(end.v[n:]))
+    else:
+        end = method.step(machine, t, q, v, h, *memory)
+        if not method.in_loops:  # of those the stages are the quadrature
+            motion = interpolated(machine, t, q, v, h, end, method.order)
+            end = end._replace(integrals=_quadrature(machine, motion, t, h))
+    return end._replace(integrals=_with_stored(machine, end.integrals, q, end.q))
+
+
+def _with_stored(machine: Machine, integrals: Vec, q: Vec, end: Vec) -> Vec:
+    """Integrals from one position to another, with what they grow by besides."""
+    return integrals if machine.stored is None else integrals + machine.stored(end) - machine.stored(q)
 
 
 def dense_with_integrals(
@@ -36,15 +43,16 @@ def dense_with_integrals(
     """The state within a step, at its part θ, and the integrals up to there."""
     if method.in_loops:  # a polynomial through rates at both ends would magnify what is stiff
         end = method.step(machine, t, q, v, theta * h, *memory)
-        return MotionState(end.q, end.v), end.integrals
+        return MotionState(end.q, end.v), _with_stored(machine, end.integrals, q, end.q)
     if machine.integrands is None:
         return method.dense(machine, t, q, v, h, *memory).at(theta), Vec()
     if method.family in FAMILIES and not memory:
         n = machine.nv
         found = method.dense(with_integrals(machine), t, q, Vec((*v, *[0.0] * machine.integrals)), h).at(theta)
-        return MotionState(found.q, Vec(found.v[:n])), Vec(found.v[n:])
+        return MotionState(found.q, Vec(found.v[:n])), _with_stored(machine, Vec(found.v[n:]), q, found.q)
     motion = method.dense(machine, t, q, v, h, *memory)
-    return motion.at(theta), _quadrature(machine, motion, t, h, theta)
+    state = motion.at(theta)
+    return state, _with_stored(machine, _quadrature(machine, motion, t, h, theta), q, state.q)
 
 
 def motion_within(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> WithinStep:
@@ -69,7 +77,8 @@ def state_within(
     assert method.extension
     whole, _, q, v = _further(machine, 0.0, q, v)
     found = method.extension.state(whole, q, v, factors, theta)
-    return MotionState(found.q, Vec(found.v[: machine.nv])), Vec(found.v[machine.nv :])
+    integrals = _with_stored(machine, Vec(found.v[machine.nv :]), q, found.q)
+    return MotionState(found.q, Vec(found.v[: machine.nv])), integrals
 
 
 def _further(machine: Machine, t: Scalar, q: Vec, v: Vec) -> tuple[Machine, Scalar, Vec, Vec]:
@@ -107,4 +116,5 @@ def with_integrals(machine: Machine) -> Machine:
         rate=lambda q, v: machine.rate(q, Vec(v[:n])),
         retract=lambda q, d: machine.retract(q, Vec(d[:n])),
         integrands=None,
+        stored=None,
     )

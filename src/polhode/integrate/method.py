@@ -92,6 +92,8 @@ class Machine(NamedTuple):
     """Functions of (t, q, v, v̇) that are integrated along steps"""
     integrals: int = 0
     """How many of them there are"""
+    stored: Callable[[Vec], Vec] | None = None
+    """What they grow by besides, by its change along a step: functions of q"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec, Vec], StiffMatrices] | None = None
     """The matrices of the machine at (t, q, v), and at other coordinates near q, of which elements have their stresses,
     for iterations of implicit methods; None: unit masses"""

@@ -96,6 +96,12 @@ class Tree:
         """The places in v of all own states of force elements."""
         return tuple(k for e in self.elements if not e.kind.moves for k in e.v)
 
+    @property
+    def discrete_places(self) -> tuple[int, ...]:
+        """The places in v of own states that change at once alone, at events and updates: no force acts on them."""
+        places = self.of_states
+        return tuple(k for force in self.forces for k in places.get(force.name, ())[len(force.states) :])
+
     def placed(self, i: int) -> Placement:
         """Where the frame of an element is in its parent's, at zero."""
         C0, C1, _ = self.elements[i].turning

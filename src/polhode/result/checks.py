@@ -358,6 +358,7 @@ def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) 
     scale, size = _energy_scale(ranges, energy)
     if balanced:
         scale, size = scale + float(ranges["work"].high), size + float(ranges["work"].high)
+    scale = max(scale, kept.mass * bound.good * bound.good / 2)  # of speeds that count as none: a machine that rests
     if not scale > 0:  # at rest, or NaN
         return [bound.check(name, 0.0 if energy.drift == 0 else math.nan, unit, note)]
     return [bound.check(name, energy.drift / scale, unit, note, rounding=16 * EPS * size / scale)]

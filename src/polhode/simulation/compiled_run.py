@@ -16,7 +16,7 @@ from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
 from polhode.dynamics.normal_forces import loaded_joints, solved
-from polhode.dynamics.power import powers
+from polhode.dynamics.power import has_contacts, powers, stored_in_contacts
 from polhode.dynamics.stiffness import stiff_matrices
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, message, told, warn_caller
@@ -46,7 +46,7 @@ from polhode.simulation.events.element_events import (
 from polhode.simulation.events.switch_log import SwitchLog
 from polhode.simulation.events.switch_passage import passage
 from polhode.simulation.events.switches_in_blocks import SwitchPassages, put_samples_at_switches
-from polhode.simulation.inputs import law_of, ours
+from polhode.simulation.inputs import acts_on_discrete, law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching, smooth_switching
 from polhode.simulation.within_steps.step_motions import StepMotions, WithinSteps
@@ -170,6 +170,8 @@ class CompiledRun:
         made = made._replace(is_large=self._loops_stages and self.model.nq + self.model.nv > most)
         if spec.work:
             made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
+            if has_contacts(self.tree, spec.work):
+                made = made._replace(stored=lambda q: stored_in_contacts(self.tree, q, spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         crossings = spec.crossings
@@ -221,7 +223,7 @@ class CompiledRun:
         def found(t: Vec, q: Vec, v: Vec, vd: Vec, level: Vec) -> Vec:
             tau = level if spec.held else Vec(law(t[0], q, v)) if law else none
             x = Arguments(tree, q, v, tau=tau, t=t[0])
-            return powers(constrained.with_normals(x) if constrained else x, vd, spec.work)
+            return powers(constrained.with_normals(x) if constrained else x, vd, spec.work, whole_contacts=True)
 
         return SharedFunction("powers", found)
 
@@ -640,7 +642,9 @@ class CompiledRun:
                 except Exception as error:
                     return f"{name} {told(error)}"
                 if not np.all(np.isfinite(values)):
-                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
+                    why = acts_on_discrete(self.model, values) if name.startswith("tau") else ""
+                    why = f" ({why})" if why else ""
+                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}{why}"
         return ""
 
     @cached_property

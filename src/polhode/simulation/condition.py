@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polhode.errors import InputError
+from polhode.errors import InputError, ModelError
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.companion import COMPARED, Arrays, paired
 from polhode.simulation.scenario import Scenario
@@ -76,7 +76,7 @@ class Neighbours:
         for one in max(BESIDE, CLEAR * self.err) * signs:
             q, v = _beside(self.system, scenario.q, scenario.v, one)
             if np.all(np.isfinite(q)) and np.all(np.isfinite(v)):
-                with suppress(InputError):  # a start at which some force has no value says nothing
+                with suppress(InputError, ModelError):  # a start that a force element refuses says nothing
                     for a, b in paired([samples], self.make(replace(scenario, q=q, v=v)), len(chosen)):
                         same = np.flatnonzero(a["time"] == b["time"])
                         apart = Difference(scenario.model)(a, b)

@@ -19,7 +19,7 @@ from polhode.kernel.cache import key as cache_key
 from polhode.model import ForceElement, Joint, JointKind, Model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import Scalar, Vec
-from polhode.simulation.inputs import Law, law_of, named_inputs, traceable
+from polhode.simulation.inputs import Law, acts_on_discrete, law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
 from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
@@ -72,7 +72,9 @@ class DrivenModel:
             if found.ndim != axes:
                 raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
             if not np.all(np.isfinite(found)):
-                raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
+                fix = acts_on_discrete(self.model, found) if axes and name.startswith("tau") else ""
+                shown = str(found.tolist())[:80]
+                raise InputError(message(where, "not finite at the start", shown, "finite numbers", fix))
 
     def check_forces(self, q: np.ndarray, v: np.ndarray, *, hidden: bool = False) -> None:
         """Refuse a start at which a force element has no value, or the motion of a joint.

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.forces import off_discrete
 from polhode.dynamics.with_forces import needed
 from polhode.errors import InputError, defined_at, message
 from polhode.kernel.compile_fault import compile_fault
@@ -18,6 +19,7 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import ForceElement, Model, Tree, make_tree
+from polhode.result.labels import dof_names
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
 
 STRAIGHT = 1e-12
@@ -50,7 +52,8 @@ class Table:
 
 @dataclass(frozen=True)
 class PD:
-    """A controller that pulls every joint to a target: τ = K (target ⊖ q) + D (speed − v).
+    """A controller that pulls every joint to a target: τ = K (target ⊖ q) + D (speed − v). Own states of force elements
+    are left alone.
 
     stiffness, damping  one number, or one for each velocity
     target              (nq,), or a function of t; None: zero angles, identity quaternions
@@ -65,7 +68,8 @@ class PD:
 
 @dataclass(frozen=True)
 class ComputedTorque:
-    """Inverse dynamics of the model at the acceleration a + D (speed − v) + K (target ⊖ q).
+    """Inverse dynamics of the model at the acceleration a + D (speed − v) + K (target ⊖ q); own states of force
+    elements are left alone.
 
     acceleration  a (nv,), or a function of t; None: 0;  all else as in PD, per unit of inertia
     model         what the controller takes the machine for; None: the model of the run, with the numbers it runs with
@@ -112,9 +116,11 @@ def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | 
         return None, "none"
     if isinstance(tau, Table):
         times, values = _table(tau, nv)
+        _check_discrete(model, "Table, values", values)
         return _interpolated(times, values, tau.hold), f"table {tau.hold} {times.tolist()} {values.tolist()}"
     if callable(tau):
-        return checked_law(tau, nv), ""
+        given = checked_law(tau, nv)
+        return lambda t, q, v: off_discrete(tree, given(t, q, v)), ""
     if (table := table_of(tau)) is not None:
         return law_of(model, tree, table, zero)
     if isinstance(tau, Mapping):
@@ -125,8 +131,22 @@ def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | 
         raise InputError(
             message("simulate, tau", "not one force for each velocity", str(constant.shape), f"({nv},)", fix)
         )
+    _check_discrete(model, "simulate, tau", constant)
     level = Vec(constant.tolist())
     return lambda t, q, v: level, f"constant {constant.tolist()}"
+
+
+def acts_on_discrete(model: Model, forces: np.ndarray) -> str:
+    """Which own states that change at once alone generalised forces (…, nv) act on, or are NaN at, in words; "" if
+    none."""
+    names = dof_names(model)
+    bad = [names[k] for k in make_tree(model).discrete_places if np.any(forces[..., k] != 0.0)]
+    return f"{', '.join(map(repr, bad))}: no force acts on what changes at events alone, give 0 there" if bad else ""
+
+
+def _check_discrete(model: Model, where_: str, forces: np.ndarray) -> None:
+    if bad := acts_on_discrete(model, forces):
+        raise InputError(message(where_, "a force on an own state", bad, "0 there"))
 
 
 def table_of(tau: Any) -> Table | None:
@@ -284,9 +304,14 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
     target = _over_time(tau.target, zero.tolist(), f"{where_}, target")
     speed = _over_time(tau.speed, [0.0] * nv, f"{where_}, speed")
 
+    own = set(tree.own_places)
+
+    def of_joints(forces: Vec) -> Vec:
+        return Vec([0.0 if k in own else x for k, x in enumerate(forces)]) if own else forces
+
     def pulled(t: Scalar, q: Vec, v: Vec) -> Vec:
         apart, late = kinematics.difference(tree, q, target(t)), speed(t) - v
-        return Vec([k * x + d * y for k, x, d, y in zip(K, apart, D, late, strict=True)])
+        return of_joints(Vec([k * x + d * y for k, x, d, y in zip(K, apart, D, late, strict=True)]))
 
     if isinstance(tau, PD):
         return pulled
@@ -295,7 +320,7 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
     if (known.nq, known.nv) != (tree.nq, nv):
         found, expected = f"nq {known.nq}, nv {known.nv}", f"nq {tree.nq}, nv {nv}, as the model of the run has"
         raise InputError(message(f"{where_}, model", "another machine", found, expected))
-    return lambda t, q, v: needed(Arguments(known, q, v, t=t), wanted(t) + pulled(t, q, v))
+    return lambda t, q, v: of_joints(needed(Arguments(known, q, v, t=t), wanted(t) + pulled(t, q, v)))
 
 
 def _each(value: Any, n: int, where: str) -> Vec:

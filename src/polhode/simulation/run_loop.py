@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics.power import EVENTS
-from polhode.errors import InputError, message, told, warn_caller
+from polhode.errors import InputError, ModelError, message, told, warn_caller
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
@@ -24,7 +24,7 @@ from polhode.simulation.events.event_location import EventHit, PlaceInStep, Step
 from polhode.simulation.events.switch_log import CHATTER, SwitchLog
 from polhode.simulation.events.switch_passage import NEARLY, SHORTEST
 from polhode.simulation.events.switches_in_blocks import AT_SWITCH
-from polhode.simulation.inputs import Sampled
+from polhode.simulation.inputs import Sampled, acts_on_discrete
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
@@ -282,6 +282,8 @@ class RunLoop:
             found = np.array(function(t, at.q.copy(), at.v.copy()), dtype=float)
             if found.shape != (nv,) or not np.all(np.isfinite(found)):
                 wrong = f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
+            elif bad := acts_on_discrete(self.compiled.model, found):
+                wrong = f"acts on {bad}"
         except Exception as error:
             wrong, cause = told(error), error
         if not wrong:
@@ -661,11 +663,13 @@ class RunLoop:
         try:
             before = at.q, at.v
             at.q, at.v = reset_state(self.compiled, event, hit)
+            self._add_jump_work(*before)
+            return self._begin_elements()
         except InputError as error:
             self._fail(f"reset of event '{event.name}' {error}")
-            return False
-        self._add_jump_work(*before)
-        return self._begin_elements()
+        except ModelError as error:  # an element refuses the state
+            self._fail(f"after the reset of event '{event.name}', {' '.join(str(error).split())}")
+        return False
 
     def _begin_elements(self) -> bool:
         """Let elements settle their own states where a motion begins; True if the run continues."""

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from polhode.model.beams.higher_order import HigherOrder, UnevenTorsion
 from polhode.model.beams.strains import (
-    BENT,
     Chord,
     QuadraticTerm,
     chord,
@@ -123,7 +122,7 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
         line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
         loads = law.raw_loads(line, moving, elastic)
-        past = where(line.leaning > BENT[sine], 0.0, nan)  # no value: a run ends there
+        past = where(line.is_bent_past | line.is_twisted_past, nan, 0.0)  # no value: a run ends there
         return Vec([x if is_zero(x) else x + past for part in line.wrenches(loads) for x in part])
 
     return SharedFunction("beam element", function, folds=True)

@@ -15,9 +15,23 @@ the measure "angle", are in `higher_order`.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from polhode.scalar import Scalar, Vec, atan2, cross, dot, length, minimum, real_part, smooth, sqrt, square, where
+from polhode.scalar import (
+    Scalar,
+    Vec,
+    atan2,
+    cross,
+    dot,
+    is_zero,
+    length,
+    minimum,
+    real_part,
+    smooth,
+    sqrt,
+    square,
+    where,
+)
 
 MODES = ("elongation", "torsion", "bending-xz-start", "bending-xz-end", "bending-xy-start", "bending-xy-end")
 STRAIN_SIGNS = (1.0, -1.0, 1.0, 1.0, -1.0, -1.0)
@@ -27,7 +41,8 @@ STRAIN_SIGNS = (1.0, -1.0, 1.0, 1.0, -1.0, -1.0)
 MEASURES = ("angle", "sine")
 
 BENT = (-0.9848, 0.0)
-"""The cosine of the angle between chord and section at which a measure ends: 170° of angles, 90° of sines."""
+"""The cosine of the angle between chord and section, and of the twist, at which a measure ends: 170° of angles, 90° of
+sines."""
 
 SERIES_BELOW = 1e-5
 """Squared sine of the angle between chord and axis below which β/sin β is taken from its series."""
@@ -132,9 +147,18 @@ class Chord(NamedTuple):
     sine: bool
 
     @property
-    def leaning(self) -> Scalar:
-        """The cosine of the larger angle between the chord and a section."""
-        return minimum(real_part(self.p.tau[0]), real_part(self.q.tau[0]))
+    def is_bent_past(self) -> Any:
+        """Whether a section leans from the chord by more than the measure holds for."""
+        limit = BENT[self.sine]
+        return minimum(real_part(self.p.tau[0]), real_part(self.q.tau[0])) <= limit
+
+    @property
+    def is_twisted_past(self) -> Any:
+        """Whether it is twisted by more than the measure holds for: beyond half a turn the twist would change sides."""
+        if is_zero(self.S):  # in a plane
+            return False
+        S, C, limit = real_part(self.S), real_part(self.C), BENT[self.sine]
+        return (C <= 0.0) & (limit * limit * (S * S + C * C) <= C * C)
 
     @property
     def strains(self) -> Vec:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from polhode.errors import ModelError, message
 from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes, tension
 from polhode.model.beams.section import OUTLINES
-from polhode.model.beams.strains import BENT, MEASURES, MODES, STRAIN_SIGNS, Chord, chord
+from polhode.model.beams.strains import MEASURES, MODES, STRAIN_SIGNS, Chord, chord
 from polhode.model.forces.base import DrawnBeam, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import (
     FRAMES,
@@ -267,13 +267,13 @@ class BeamElement(ForceElement):
         return is_between_bodies(self.body_a, self.body_b) and _is_zero(self.load)
 
     def fault(self, state: MachineState) -> str:
-        """An element that has no length, or is bent past its measure."""
-        line = self._chord(*self._ends(state))
+        """An element that has no length, or is bent or twisted past its measure."""
+        line, limit = self._chord(*self._ends(state)), 170 if self.measure == "angle" else 90
         if not real_part(line.l) > 0:
             return f"beam element '{self.name}' has no length"
-        if not line.leaning > BENT[self.measure == "sine"]:
-            limit = 170 if self.measure == "angle" else 90
-            return f"beam element '{self.name}' is bent by more than {limit}°: use more elements"
+        for how, is_past in (("bent", line.is_bent_past), ("twisted", line.is_twisted_past)):
+            if is_past:
+                return f"beam element '{self.name}' is {how} by more than {limit}°: use more elements"
         return ""
 
     def drawing(self) -> Iterator[DrawnBeam]:

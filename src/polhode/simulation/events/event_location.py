@@ -144,7 +144,10 @@ class StepEvents:
         tolerance: float,
         apart: bool = False,
     ) -> None:
-        """Look into a step; apart: equal steps go to a switch in two, so that a companion does not repeat a run's."""
+        """Look into a step.
+
+        apart  equal steps go to a switch by other parts, so that a companion does not repeat a run's
+        """
         self.apart = apart
         self.compiled, self.packed, self.level, self.tolerance = compiled, packed, level, tolerance
         self.is_switching = compiled.spec.switching is not None
@@ -310,13 +313,14 @@ class StepEvents:
         """Equal steps: the events of a shorter step up to the first switch, and the switch in it.
 
         Stages of a step up to a switch may lie beyond it. Where that moves it, part of the way is gone by another step
-        first, again and again: what is left of the error is in proportion to the last of them.
+        first, again and again: what is left of the error is in proportion to the last of them. A companion goes half as
+        far at first: it would else repeat a passage of a contact from touch to leaving, whatever its steps.
         """
         here, switch = self, self.switch
         for k in range(APPROACHES):
             if switch is None:
                 break
-            place = here.at(PART * switch.low)
+            place = here.at((PART / 2 if self.apart and not k else PART) * switch.low)
             rest = here._following(place, here.begin + here.h - place.t)
             there = rest.switch
             if there is None:

@@ -342,11 +342,15 @@ def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     """The arrays of one part from which the checks are made."""
-    names = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
+    is_balanced = kept.energy or "work" in part  # else all that is told of the energy is that it is not kept
+    names: tuple[str, ...] = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
+    if not (is_balanced or kept.linear or kept.angular):
+        names = ("q", "v", "total_energy", "norm_error")
     found = {name: np.asarray(part[name], dtype=float) for name in names if name in part}
-    if {"kinetic_energy", "potential_energy"} <= found.keys():
-        found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
-    if "strain_energy" in part and "potential_energy" in found:
+    if "total_energy" not in found and "kinetic_energy" in part and "potential_energy" in part:
+        energies = [np.asarray(part[name], dtype=float) for name in ("kinetic_energy", "potential_energy")]
+        found["total_energy"] = energies[0] + energies[1]
+    if is_balanced and "strain_energy" in part and "potential_energy" in found:
         found["strain_energy"] = np.add.reduce(np.asarray(part["strain_energy"], dtype=float), axis=1)
         found["other_potential"] = found["potential_energy"] - found["strain_energy"]
     if "work" in part and "total_energy" in found:
@@ -354,7 +358,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
         sources = part["work_by_source"] if "work_by_source" in part else part["work"]
         found["work"] = np.sum(np.atleast_2d(abs(np.asarray(sources, dtype=float)).T), axis=0)
     for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
-        if f"{kind}_momentum" in part and directions:
+        if directions and f"{kind}_momentum" in part:
             momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
             found[kind] = momentum @ _axes(tuple(map(tuple, directions))).T
             found[f"{kind} size"] = lengths(momentum)

@@ -117,12 +117,10 @@ class Grade:
             found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
         return found + said_beside([check.name for check in self.checks])
 
-    def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
-        """The grade with further lines of one name that judge nothing."""
-        if not notes:
-            return self
-        more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
-        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until)
+    def with_notes(self, notes: Mapping[str, Sequence[str]]) -> "Grade":
+        """The grade with further lines that judge nothing, by their names."""
+        more = [Check(name, None, None, None, "", NOTE, note) for name, texts in notes.items() for note in texts]
+        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until) if more else self
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""

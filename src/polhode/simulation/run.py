@@ -108,7 +108,8 @@ class Run:
         functions."""
         if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
             return []
-        observed = [lambda: self._observer.kernel] if self.model.nv and not self._observer.is_made else []
+        observer = self._observer
+        observed = [lambda: observer.kernel] if self.model.nv and not observer.is_made else []
         return [*self.stepper.compiled.kernels(), *observed]
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -224,7 +225,7 @@ class Run:
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
         named: dict[str, Sequence[str]] = {**self._monitor.labels} if self.driven.constrained else {}
-        if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
+        if not found.keys().isdisjoint(JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
         if "section_force" in found:
             named |= _section_labels(model)
@@ -253,7 +254,7 @@ class Run:
         """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
-        if self._damps:  # what its steps take out is in no account
+        if self._damps and self.scenario.work_sources:  # what its steps take out is in no account
             parts = ({name: x for name, x in part.items() if name != "work"} for part in parts)
         modal = ModalLimits(self.model)
         found = grade(
@@ -262,13 +263,16 @@ class Run:
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
-        found = found.with_notes("corners and jumps", self.scenario.notes)
-        found = found.with_notes("elements", _element_notes(self.model, self.scenario.method))
         for note in (limits := modal.notes()):
             warn_caller(f"simulate: {note}.")
-        found = found.with_notes("modal bodies", limits)
-        slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
-        return found.with_notes("Python in the loop, slow", slow).with_notes(IGNORED, self.ignored)
+        notes = {
+            "corners and jumps": self.scenario.notes,
+            "elements": _element_notes(self.model, self.scenario.method),
+            "modal bodies": limits,
+            "Python in the loop, slow": self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else [],
+            IGNORED: self.ignored,
+        }
+        return found.with_notes(notes)
 
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
@@ -363,7 +367,7 @@ class Run:
             },
         )
 
-    @cached_property
+    @property
     def _observer(self) -> Observer:
         return observer_of(self.model)
 

@@ -108,6 +108,8 @@ class WatchedPath:
         self._last: States | None = None
         self.seen: Callable[[States], None] | None = None
         """Called with all looks, where something else is to be looked for."""
+        self.is_recorded = False
+        """Whether what the path carries on is put into the records of the run, for a checkpoint."""
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
@@ -197,7 +199,8 @@ class WatchedPath:
 
     def write_records(self, position: Position, ending: Ending) -> None:
         """Put what was found into the records of the run."""
-        position.watch = self.path.state
+        if self.is_recorded:
+            position.watch = self.path.state
         if self.path.count != ending.singular_count:
             ending.singular, ending.singular_count = text_of(self.path.found), self.path.count
         ending.unseen = self.path.unseen

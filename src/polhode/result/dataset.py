@@ -183,47 +183,64 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
         _refuse_unknown(arrays)
         checked = {name: _checked(name, x, VARIABLES[name].dims, sizes) for name, x in arrays.items()}
         arrays = completed(model, checked)
-    layout, values = _layout(_named(model), tuple(arrays), tuple(sizes.items())), list[Any]()
+    layout = _layout(_named(model), tuple(arrays), tuple(sizes.items()))
+    variables = _Variables(layout, _values(layout, arrays, sizes), _further(trajectory, sizes))
+    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
+    return _assembled(_Parts(variables, _labels(model, trajectory), time, provenance(model, facts or Facts())))
+
+
+def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
+    """The arrays of a layout in its order, checked."""
+    found = list[Any]()
     for name, dims, shape, _ in layout.variables:
         array = arrays[name]
         kind = type(array)
         if not ((kind is np.ndarray and array.dtype is DOUBLE) or kind is DeferredArray) or array.shape != shape:
             array = _checked(name, array, dims, sizes)
-        values.append(array)
-    found, further = layout.dims.copy(), dict[str, tuple]()
+        found.append(array)
+    return found
+
+
+def _further(trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tuple]:
+    """Dimensions, array and attributes of variables that are none of VARIABLES, by name."""
+    found: dict[str, tuple] = {}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        further[name] = extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs
-        found |= {dim: sizes[dim] for dim in extra.dims}
-    if trajectory.events is not None:
-        further |= _events(trajectory.events)
-        found["event"] = len(trajectory.events)
-    time, maker = _checked("time", trajectory.time, ("time",), sizes), variable_maker(xarray())
+        found[name] = extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs
+    return found | _events(trajectory.events)
 
-    def variables() -> dict[str, Any]:
-        made = {
-            name: maker(dims, variable_data(array), attrs.copy())
-            for (name, dims, _, attrs), array in zip(layout.variables, values, strict=True)
+
+class _Variables(NamedTuple):
+    """The variables of a Dataset before they are records of xarray.
+
+    values   the arrays of the layout, in its order
+    further  dimensions, array and attributes of others, by name
+    """
+
+    layout: "_Layout"
+    values: list[Any]
+    further: dict[str, tuple]
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """The sizes of their dimensions."""
+        more = {dim: n for dims, array, _ in self.further.values() for dim, n in zip(dims, array.shape, strict=True)}
+        return self.layout.dims | more
+
+    def made(self) -> dict[str, Any]:
+        """Their records, by name."""
+        variable, pairs = variable_maker(xarray()), zip(self.layout.variables, self.values, strict=True)
+        found = {name: variable(dims, variable_data(x), attrs.copy()) for (name, dims, _, attrs), x in pairs}
+        return found | {
+            name: variable(dims, variable_data(x), attrs) for name, (dims, x, attrs) in self.further.items()
         }
-        return made | {name: maker(dims, variable_data(array), attrs) for name, (dims, array, attrs) in further.items()}
-
-    return _assembled(
-        _Parts(
-            variables,
-            found,
-            _labels(model, trajectory),
-            time.astype(float, copy=False),
-            provenance(model, facts or Facts()),
-        )
-    )
 
 
 class _Parts(NamedTuple):
-    """The parts of a Dataset: what makes variables that fit their coordinates, the sizes of their dimensions, the
-    coordinates along these, the times, the attributes."""
+    """The parts of a Dataset: variables that fit their coordinates, the coordinates along dimensions, the times, the
+    attributes."""
 
-    variables: Callable[[], dict[str, Any]]
-    dims: dict[str, int]
+    variables: _Variables
     labels: "_Coordinates"
     time: np.ndarray
     attrs: dict[str, Any]
@@ -236,18 +253,18 @@ def _assembled(parts: _Parts) -> "xr.Dataset":
     except (AttributeError, TypeError):
         _check_times(parts.time)
         coords = {"time": ("time", parts.time, _attributes("s", "time")), **parts.labels.copies()}
-        return xarray().Dataset(parts.variables(), coords=coords, attrs=parts.attrs)
+        return xarray().Dataset(parts.variables.made(), coords=coords, attrs=parts.attrs)
 
 
 def _assembled_directly(parts: _Parts) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds, and its records of
-    variables are made when somebody looks for one."""
-    made, labels = _kept_times if len(parts.time) <= KEPT_TIMES else _time_coordinate, parts.labels
-    times = made(parts.time.tobytes())
+    variables are made when somebody asks for one."""
+    kept, variables, labels = len(parts.time) <= KEPT_TIMES, parts.variables, parts.labels
+    times = (_kept_times if kept else _time_coordinate)(parts.time.tobytes())
     return xarray().Dataset._construct_direct(
-        DeferredDict(lambda: parts.variables() | times.copies() | labels.copies()),
+        DeferredDict(lambda: variables.made() | times.copies() | labels.copies()),
         {*times.names, *labels.names},
-        dims=parts.dims | times.dims | labels.dims,
+        dims=variables.dims | times.dims | labels.dims,
         attrs=parts.attrs,
         indexes=times.indexes | labels.indexes,
     )
@@ -494,8 +511,8 @@ def _layout(of: _Named, names: tuple[str, ...], sizes: tuple[tuple[str, int], ..
     units = [_common_unit(of.model, name) or kind.units for name, kind in zip(ordered, kinds, strict=True)]
     made = [_attributes(unit, kind.long_name, kind.frame) for unit, kind in zip(units, kinds, strict=True)]
     shapes = [tuple([size[dim] for dim in kind.dims]) for kind in kinds]
-    variables = zip(ordered, [kind.dims for kind in kinds], shapes, made, strict=True)
-    return _Layout(tuple(variables), {dim: size[dim] for kind in kinds for dim in kind.dims})
+    variables = tuple(zip(ordered, [kind.dims for kind in kinds], shapes, made, strict=True))
+    return _Layout(variables, {dim: size[dim] for kind in kinds for dim in kind.dims})
 
 
 def _refuse_unknown(names: Iterable[str]) -> None:

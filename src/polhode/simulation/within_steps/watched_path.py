@@ -251,7 +251,7 @@ class WatchedPath:
         (table, samples, steps, n), model = block, self.compiled.model
         assert steps
         assert samples is not None
-        targets = np.broadcast_to(settings[0], len(samples))[:n]
+        targets = settings[0][:n] if np.ndim(settings[0]) else np.broadcast_to(settings[0], n)
         found = [first, States(targets, samples[:n, : model.nq], samples[:n, model.nq : model.nq + model.nv])]
         if n < len(samples) and self.compiled.field(table[-1], "status") == step_state.GOING:  # handed back
             found.append(self._states(table[-1:], settings))
@@ -260,7 +260,8 @@ class WatchedPath:
         if not later.all():
             new = np.diff(at.t, prepend=-np.inf) > 0
             at = States(*(array[new] for array in at))
-        ends = np.diff(np.searchsorted(steps.ends, at.t))
+        passed = steps.ends.searchsorted(at.t)
+        ends = passed[1:] - passed[:-1]
         allowed = ALLOWED[0] + ALLOWED[1] * ends
         before = self.path.left, self.path.unseen
         looks = self._divided(at, steps)
@@ -288,9 +289,11 @@ class WatchedPath:
         """Which open intervals are to be divided, being longer than so much of what would do; into how many parts."""
         at, which = looks.at, np.flatnonzero(looks.is_open[:-1])
         if len(which) < len(at.t) - 1:
-            both = np.column_stack([which, which + 1]).ravel()
+            both = which.repeat(2)
+            both[1::2] += 1
             at = States(*(array[both] for array in at))
-        parts = self._measure(at, np.diff(np.searchsorted(steps.ends, at.t)))
+        passed = steps.ends.searchsorted(at.t)
+        parts = self._measure(at, passed[1:] - passed[:-1])
         parts = parts if at is looks.at else parts[::2]
         wide = parts > most
         return which[wide], np.ceil(2 * np.minimum(parts[wide], MOST_PARTS)).astype(int)
@@ -303,10 +306,13 @@ class WatchedPath:
         ends = States(steps.ends, *(self.compiled.field(steps.rows, name) for name in ("q", "v")))
         parts = self._measure(ends, np.ones(len(ends.t) - 1))
         divided, chosen = list[int](), [np.zeros(0, dtype=int)]
-        low, high = np.searchsorted(ends.t, looks.at.t, "right"), np.searchsorted(ends.t, looks.at.t)
+        low, high = ends.t.searchsorted(looks.at.t, "right"), ends.t.searchsorted(looks.at.t)
         for j in wide.tolist():
-            inner = np.arange(max(low[j], 1), high[j + 1])
-            inner = inner[np.diff(np.floor(np.cumsum(4 * parts[inner - 1])), prepend=0.0) > 0]
+            first, last = max(int(low[j]), 1), int(high[j + 1])
+            passed = np.floor(np.add.accumulate(4 * parts[first - 1 : max(last, first) - 1]))
+            new = passed > 0
+            new[1:] = passed[1:] > passed[:-1]
+            inner = first + new.nonzero()[0]
             if not len(inner) or self._may_look(len(inner) + 1):
                 divided.append(j)
                 chosen.append(inner)

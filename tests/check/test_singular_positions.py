@@ -163,3 +163,20 @@ def test_few_starts_are_kept(monkeypatch):
     for k in range(5):
         singular_positions._first_rows(system, np.array([float(k)]), np.array([model.zero]))
         assert 1 <= len(singular_positions._known_starts(system)) <= 2
+
+
+@pytest.mark.parametrize("name", ["four-bar", "n-four-bar-2", "bricard", "closed-chain"])
+def test_when_singular_values_are_asked_for_changes_nothing(name):
+    """Those of looks whose pivots grow wait until a position is examined: what is found of it is the same."""
+    run = ph.simulate(ph.load(name), duration=2.0, samples=200, verify=False)
+    system, states = ph.compile(ph.load(name)), [run[x].values for x in ("time", "q", "v")]
+    late, early = PathWatch(system), PathWatch(system)
+    for i in range(0, 200, 40):
+        for watch in (late, early):
+            watch.see(*(x[i : i + 40] for x in states))
+        assert early.usual > 0
+    for watch in (late, early):
+        watch.close()
+    assert late.found == early.found
+    assert (late.rank, late.usual) == (early.rank, early.usual)
+    np.testing.assert_array_equal(late.state, early.state)

@@ -12,7 +12,7 @@ import polhode as ph
 from polhode.result.checks import grade
 from polhode.result.dataset import Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
-from polhode.result.variables import copied, variable_maker
+from polhode.result.variables import copier, variable_maker
 from polhode.result.verdict import Grade
 
 BRICK = (0.1, 0.2, 0.25)
@@ -246,7 +246,7 @@ def test_variables_of_an_unknown_make_are_made_by_xarray(monkeypatch):
     monkeypatch.setattr("polhode.result.variables._has_known_slots", lambda kind: False)
     made = variable_maker.__wrapped__(xr)(("x",), np.arange(3.0), {"units": "m"})
     assert made.identical(known)
-    again = copied({"known": known})["known"]
+    again = copier({"known": known})()["known"]
     again.attrs["units"], again.values[0] = "s", 7.0
     assert known.identical(made)
 

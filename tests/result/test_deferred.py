@@ -9,7 +9,8 @@ import xarray as xr
 
 import polhode as ph
 from polhode.check.constraint_monitor import ConstraintMonitor
-from polhode.result.deferred import DeferredArray, DeferredGroup, variable_data
+from polhode.result import dataset
+from polhode.result.deferred import DeferredArray, DeferredDict, DeferredGroup, variable_data
 
 NAMES = ("multiplier", "reaction_force", "determined", "rank", "smallest_singular_value")
 
@@ -98,3 +99,74 @@ def test_what_is_written_to_a_run_does_not_reach_what_is_read_later(four_bar):
     for name in NAMES:
         np.testing.assert_array_equal(run[name], wanted[name])
         np.testing.assert_array_equal(kept[name], wanted[name])
+
+
+WAYS = {
+    "dict": dict,
+    "unpacked": lambda d: {**d},
+    "named": lambda d: dict(**d),
+    "copy": lambda d: d.copy(),
+    "copy.copy": copy.copy,
+    "copy.deepcopy": copy.deepcopy,
+    "pickle": lambda d: pickle.loads(pickle.dumps(d)),
+    "update": lambda d: {} | d,
+    "or": lambda d: d | {},
+    "items": lambda d: dict(d.items()),
+    "values": lambda d: dict(zip(d, d.values(), strict=True)),
+    "get": lambda d: {key: d.get(key) for key in "abc"},
+    "setdefault": lambda d: {key: d.setdefault(key, "other") for key in "abc"},
+    "pop": lambda d: {key: d.pop(key) for key in "abc"},
+    "popitem": lambda d: dict(reversed([d.popitem() for _ in "abc"])),
+    "into another": lambda d: (found := {}, found.update(d))[0],
+    "repr": lambda d: eval(repr(d)),
+}
+
+
+def deferred(made):
+    return DeferredDict(lambda: made.append(1) or {key: {"of": key} for key in "abc"})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_however_a_dict_is_read_its_items_are_made_before_and_once(way):
+    expected, made = {key: {"of": key} for key in "abc"}, []
+    whole = deferred(made)
+    found = WAYS[way](whole)
+    assert type(found) is dict
+    assert list(found.items()) == list(expected.items())
+    assert len(whole) == (0 if way.startswith("pop") else 3)
+    assert made == [1]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [len, bool, lambda d: "a" in d, lambda d: d["a"], lambda d: d == deferred([]), lambda d: d != {}, reversed, iter],
+)
+def test_whatever_is_asked_of_a_dict_it_is_that_of_a_full_one(asked):
+    made = []
+    found, plain = asked(deferred(made)), asked(dict(deferred([])))
+    assert made == [1]
+    assert (list(found) == list(plain)) if hasattr(found, "__next__") else found == plain
+
+
+def test_what_is_written_to_a_dict_stays():
+    whole = deferred([])
+    whole["a"] = 1
+    del whole["b"]
+    whole |= {"d": 4}
+    assert dict(whole) == {"a": 1, "c": {"of": "c"}, "d": 4}
+    whole.clear()
+    assert not whole
+
+
+def test_records_of_variables_are_made_when_one_is_read(monkeypatch):
+    made, maker = [], dataset.variable_maker(xr)
+    monkeypatch.setattr(dataset, "variable_maker", lambda xr: lambda *parts: made.append(parts) or maker(*parts))
+    run = ph.simulate(ph.load("pendulum"), duration=0.5, samples=4, verify=False)
+    assert run.attrs["status"] == "finished"
+    assert dict(run.sizes)["time"] == 4
+    assert not made
+    before = run["q"].values.copy()
+    assert len(made) == len(run.data_vars)
+    run["q"].values[...] = 7.0
+    np.testing.assert_array_equal(run["q"], np.full_like(before, 7.0))
+    assert len(made) == len(run.data_vars)

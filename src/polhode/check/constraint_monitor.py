@@ -47,7 +47,9 @@ class ConstraintMonitor:
     """Computes the variables of constraints at samples of a motion."""
 
     def __init__(self, system: System) -> None:
-        self.system, self.generic = system, 0
+        self.system, self.labels = system, _labels(system)
+        """Names along the dimensions of the variables."""
+        self.generic = 0
         """The largest rank so far."""
         self._last: tuple[tuple[np.ndarray, ...], Violations] | None = None
 
@@ -86,17 +88,23 @@ class ConstraintMonitor:
         They are those of the samples as they are now: a Dataset may be written to before it is read.
         """
         found: dict[str, np.ndarray | DeferredArray] = {}
-        kept, n = ({name: arrays[name].copy() for name in ("time", "q", "v")}, tau.copy()), len(arrays["time"])
-        if self.system.conditions and any(name in wanted for name in VIOLATIONS):
-            seen = self._violations(arrays["time"], arrays["q"], arrays["v"])
-            found = {name: values for name, values in seen.items() if name in wanted}
-        labels = _labels(self.system)
-        sizes = len(labels["constraint"]), len(labels["connection"]), len(self.system.model.joints)
-        for layout in _deferred_groups(tuple(wanted), *sizes):
-            group = DeferredGroup(partial(self, *kept, [name for name, _, _ in layout]))
+        samples = tuple([arrays[name] for name in ("time", "q", "v")])
+        time, q, v = [values.copy() for values in samples]
+        if self.system.conditions:
+            seen = self.violations(*samples)
+            values = seen.positions, seen.rates
+            found = {name: x for name, x in zip(VIOLATIONS, values, strict=True) if name in wanted}
+        kept, n = ({"time": time, "q": q, "v": v}, tau.copy()), len(time)
+        for names, layout in self._groups(tuple(wanted)):
+            group = DeferredGroup(partial(self, *kept, names))
             for name, shape, dtype in layout:
                 found[name] = DeferredArray(group, name, (n, *shape), dtype)
         return found
+
+    def _groups(self, wanted: tuple[str, ...]) -> "list[tuple[list[str], list[DeferredLayout]]]":
+        """The groups of wanted variables that are computed when they are read: names, layouts."""
+        sizes = len(self.labels["constraint"]), len(self.labels["connection"]), len(self.system.model.joints)
+        return _deferred_groups(wanted, *sizes)
 
     def _violations(self, *samples: np.ndarray) -> dict[str, np.ndarray]:
         seen = self.violations(*samples)
@@ -114,11 +122,6 @@ class ConstraintMonitor:
         }
 
     @property
-    def labels(self) -> dict[str, tuple[str, ...]]:
-        """Names along the dimensions of the variables."""
-        return {**_labels(self.system)}
-
-    @property
     def multiplier_units(self) -> tuple[str, ...]:
         """The unit of each row's multiplier: its power with the rate of the row is in watts."""
         return _multiplier_units(self.system)
@@ -126,7 +129,7 @@ class ConstraintMonitor:
     @property
     def idle(self) -> tuple[str, ...]:
         """Names of the rows that hold by themselves: their entries of A are zero at random configurations."""
-        return _idle(self.system)
+        return idle_rows(self.system)
 
     @property
     def idle_text(self) -> str:
@@ -140,11 +143,15 @@ def _labels(system: System) -> dict[str, tuple[str, ...]]:
     return {"constraint": tuple(system.constraint_names), "connection": tuple(system.connection_names)}
 
 
+DeferredLayout = tuple[str, tuple[int, ...], np.dtype]
+"""A variable that is computed when it is read: its name, shape of a sample, type."""
+
+
 @lru_cache(maxsize=64)
 def _deferred_groups(
     wanted: tuple[str, ...], rows: int, connections: int, joints: int
-) -> list[list[tuple[str, tuple[int, ...], np.dtype]]]:
-    """The variables that are computed when they are read, group by group: names, shapes of a sample, types."""
+) -> list[tuple[list[str], list[DeferredLayout]]]:
+    """The variables that are computed when they are read, group by group: names, layouts."""
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
         "multiplier": ((rows,), float),
         "reaction_force": ((connections, 3), float),
@@ -161,7 +168,7 @@ def _deferred_groups(
         asked = [name for name in names if name in wanted and (name in JOINTS or rows)]
         asked = [name for name in asked if connections or not name.startswith("reaction")]
         found.append([(name, shapes[name][0], np.dtype(shapes[name][1])) for name in asked])
-    return [group for group in found if group]
+    return [([name for name, *_ in group], group) for group in found if group]
 
 
 @once_per_system
@@ -178,7 +185,8 @@ def _multiplier_units(system: System) -> tuple[str, ...]:
 
 
 @once_per_system
-def _idle(system: System) -> tuple[str, ...]:
+def idle_rows(system: System) -> tuple[str, ...]:
+    """The names of the rows that hold by themselves."""
     rng, tree, zero = np.random.default_rng(0), make_tree(system.model), np.zeros(system.nv)
     steps = [Vec(rng.normal(size=system.nv).tolist()) for _ in range(3)]
     q = np.array([kinematics.integrate(tree, Vec(system.model.zero), step) for step in steps], dtype=float)
@@ -189,7 +197,7 @@ def _idle(system: System) -> tuple[str, ...]:
 
 @once_per_system
 def _idle_text(system: System) -> str:
-    return json.dumps(_idle(system))
+    return json.dumps(idle_rows(system))
 
 
 def _heads(name: str) -> Iterator[str]:

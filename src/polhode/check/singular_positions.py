@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.check.constraint_monitor import BLOCK
+from polhode.check.constraint_monitor import BLOCK, idle_rows
 from polhode.check.diagnosis import metric_of
 from polhode.dynamics.constraints import in_row_order
 from polhode.linalg.rank import left_decomposed_rows, rank_of, scaled_rows, singular_values
@@ -265,8 +265,11 @@ class PathWatch:
         self.degenerate: Degenerate | None = None
         self.left, self.unseen = LOOKS, 0
         """Looks between samples that may still be taken; intervals that were wanted closer, when none was left."""
-        self.rank, self.usual = 0, 0.0
-        """The largest rank so far; the largest σ so far, of the states whose pivots were largest."""
+        self.rank = 0
+        """The largest rank so far."""
+        self._usual = 0.0
+        self._untold: list[tuple[States, np.ndarray]] = []
+        """Looks whose σ is still to be taken into `usual`, and their violations."""
         self.conditions, self.scales = system.conditions.conditions, system.conditions.scales
         self.turning = _turning(system)
         """The velocities that are rates of turning."""
@@ -285,6 +288,16 @@ class PathWatch:
         self._examined = self._jumped = -np.inf
         self._first: FirstRows | None = None
         """The rows at the first look, which `usual` begins with too."""
+
+    @property
+    def usual(self) -> float:
+        """The largest σ so far, of the states whose pivots were largest: found when it is asked for, as most paths stay
+        far from where that matters, and each takes as long as ten steps."""
+        untold, self._untold = self._untold, []
+        for at, off in untold:
+            for singular, missed in zip(singular_values(self._scaled(*at)[0]), off.tolist(), strict=True):
+                self._take(singular, missed)
+        return self._usual
 
     @property
     def state(self) -> np.ndarray:
@@ -316,7 +329,8 @@ class PathWatch:
         """Go on from a state, with the singular positions that were found before it."""
         model, k, self.found = self.system.model, len(self._sizes), list(found)
         self.rank, self.count, self.left, self.unseen = (int(state[i]) for i in (0, 4, 6, 7))
-        self.usual, self._examined, self._jumped, self._strongest = map(float, state[[1, 2, 3, 5]])
+        self._usual, self._examined, self._jumped, self._strongest = map(float, state[[1, 2, 3, 5]])
+        self._untold.clear()
         self._largest, self._sizes = state[SINGLE : SINGLE + k].copy(), state[SINGLE + k : SINGLE + 2 * k].copy()
         looks = state[SINGLE + 2 * k :].reshape(-1, 1 + model.nq + model.nv)
         self._known = None
@@ -325,7 +339,8 @@ class PathWatch:
 
     def pace(self, v: np.ndarray) -> np.ndarray:
         """The largest of velocities (n, nv), in radians or lengths of the machine per second."""
-        return np.max((abs(v) * self._per).T.copy(), axis=0, initial=0.0)
+        found: np.ndarray = np.maximum.reduce((abs(v) * self._per).T.copy(), axis=0, initial=0.0)
+        return found
 
     def restart(self) -> None:
         """Begin a new path, after a reset of the motion."""
@@ -377,34 +392,43 @@ class PathWatch:
     def _compare(self, at: Looks) -> None:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
         pivots = at.pivots.T.copy()  # along the looks, as minima and sums like it
-        weakest = np.min(pivots, axis=0, initial=np.inf)
+        weakest = np.minimum.reduce(pivots, axis=0, initial=np.inf)
         counts = np.full(len(weakest), len(pivots))
         if not weakest.min(initial=np.inf) > 0 or not len(pivots):
             alive = pivots > 0
-            weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
-            counts = np.sum(alive, axis=0)
+            weakest = np.minimum.reduce(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
+            counts = np.add.reduce(alive, axis=0, dtype=int)
             weakest[counts == 0] = -np.inf
-        known = self._singular_values(at, self._stronger(weakest))
-        begin = 0
+        known, begin = dict[int, np.ndarray](), 0
         while True:  # the next that is better than all before it
             more, stronger = counts[begin:] > self.rank, weakest[begin:] > STRONGER * self._strongest
-            better = np.flatnonzero(more | stronger)
+            better = (more | stronger).nonzero()[0]
             if not len(better):
                 return
             i = begin + int(better[0])
+            which = [begin + j for j in self._stronger(weakest[begin:])] if self.rank else [i]
+            if self._has_all_rows and not more.any():  # the rank stays, and σ is asked for when it matters
+                self._untold.append(((at.t[which], at.q[which], at.v[which]), at.off[which]))
+                self._strongest = float(weakest[which[-1]])
+                return
+            if i not in known:  # with those that may follow, once there is a rank
+                known |= self._singular_values(at, sorted({i, *which}))
             self._strongest = float(weakest[i])
-            if i not in known:
-                known |= self._singular_values(at, [i])
             self._take(known[i], float(at.off[i]))
             begin = i + 1
 
+    @property
+    def _has_all_rows(self) -> bool:
+        """Whether the rank so far is that of all rows that do not hold by themselves."""
+        return self.rank > 0 and self.rank == len(self._sizes) - len(idle_rows(self.system))
+
     def _stronger(self, weakest: np.ndarray) -> list[int]:
         """The looks whose smallest pivot is well above all before it, one after the other."""
-        found, least, begin = list[int](), STRONGER * self._strongest, 0
-        while np.any(weakest[begin:] > least):
-            begin += int(np.argmax(weakest[begin:] > least)) + 1
-            found.append(begin - 1)
-            least = STRONGER * float(weakest[begin - 1])
+        found, least = list[int](), STRONGER * self._strongest
+        for i, x in enumerate(np.maximum.accumulate(weakest).tolist()):
+            if x > least:
+                found.append(i)
+                least = STRONGER * x
         return found
 
     def _singular_values(self, at: Looks, which: list[int]) -> dict[int, np.ndarray]:
@@ -424,9 +448,9 @@ class PathWatch:
         tolerance = min(max(10 * off, self.system.rank_tolerance), SINGULAR)
         rank = int(rank_of(singular, tolerance))
         if rank > self.rank:
-            self.rank, self.usual = rank, 0.0
+            self.rank, self._usual = rank, 0.0
         if rank:
-            self.usual = max(self.usual, float(singular[self.rank - 1]))
+            self._usual = max(self._usual, float(singular[self.rank - 1]))
 
     def looks(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> Looks:
         """Those of some states that are finite, and whose rows are."""
@@ -498,8 +522,8 @@ class PathWatch:
         for i, best in located.items():
             if self._is_settled:
                 return
-            U, singular = left_decomposed_rows(self._scaled(*best)[0][0])
-            part = float(singular[self.rank - 1]) / max(self.usual, TINY)
+            usual, (U, singular) = max(self.usual, TINY), left_decomposed_rows(self._scaled(*best)[0][0])
+            part = float(singular[self.rank - 1]) / usual
             limit = float(np.max(_limit(at.off[max(i - 1, 0) : i + 2])))
             if part > limit:
                 continue
@@ -600,13 +624,14 @@ class PathWatch:
         at = self.looks(t, q, v)
         if not self.rank or not len(at.t):
             return None
+        usual = self.usual
         found = [left_decomposed_rows(B) for B in self._scaled(at.t, at.q, at.v)[0]]
         sigma = np.array([singular[self.rank - 1] for _, singular in found])
         i = int(np.argmin(sigma))
-        if sigma[i] > SUSPECT / 2 * self.usual:
+        if sigma[i] > SUSPECT / 2 * usual:
             return None
-        names = self._taking_part(self._lost(*found[i], SINGULAR * self.usual))
-        return SingularPosition(float(at.t[i]), float(sigma[i]) / self.usual, names, "open")
+        names = self._taking_part(self._lost(*found[i], SINGULAR * usual))
+        return SingularPosition(float(at.t[i]), float(sigma[i]) / usual, names, "open")
 
     # where rows jump, or turn without bound
 

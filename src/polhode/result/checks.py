@@ -95,18 +95,22 @@ class Range(NamedTuple):
     @classmethod
     def of(cls, first: Any, low: Any, high: Any) -> "Range":
         """The range of an array, from its first, lowest and highest values."""
-        worst = [np.maximum.reduce(x, axis=None, initial=0.0) for x in _spread(first, low, high)]
-        return cls(first, low, high, *map(float, worst))
+        spread = _spread(np.asarray(first), np.asarray(low), np.asarray(high)).reshape(2, -1)
+        return cls(first, low, high, *np.maximum.reduce(spread, axis=1, initial=0.0).tolist())
 
     def with_later(self, later: "Range") -> "Range":
         """The range of this part of a run and a later one."""
         return Range.of(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
 
 
-def _spread(first: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """The largest distance from the first value, and the largest absolute value, entry by entry."""
+def _spread(first: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The largest distance from the first value, and the largest absolute value, entry by entry (2, ...)."""
+    ends = np.empty((2, 2, *low.shape))
+    ends[:, 0], ends[:, 1] = low, high
     with np.errstate(all="ignore"):
-        return np.maximum(high - first, first - low), np.maximum(abs(low), abs(high))
+        ends[0] -= first
+    found: np.ndarray = np.maximum.reduce(np.abs(ends, out=ends), axis=1)
+    return found
 
 
 def grade(
@@ -295,24 +299,39 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
 def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     """The ranges of arrays (n, ...); none of those without samples."""
     given = {name: values for name, values in arrays.items() if len(values)}
-    counts = {len(values) for values in given.values()}
-    if len(counts) != 1 or max(counts) > TOGETHER or 0 in [values.size for values in given.values()]:
+    columns = _columns(tuple([values.shape for values in given.values()]))
+    if columns is None:
         return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
-    n = counts.pop()
+    n, begins, places = columns
     rows = [values[None] if values.ndim == 1 else values.reshape(n, -1).T for values in given.values()]
-    ends = list(accumulate(map(len, rows), initial=0))
-    whole = np.concatenate(rows, out=np.empty((ends[-1], n)))
-    firsts, (lows, highs) = whole[:, 0], _extremes(whole)
-    begins = np.array(ends[:-1])
-    drifts, sizes = [np.maximum.reduceat(x, begins).tolist() for x in _spread(firsts, lows, highs)]
-    numbers = list(zip(firsts.tolist(), lows.tolist(), highs.tolist(), strict=True))
+    whole = np.concatenate(rows, out=np.empty((sum(map(len, rows)), n)))
+    first, (low, high) = whole[:, 0].copy(), _extremes(whole)
+    drifts, sizes = np.maximum.reduceat(_spread(first, low, high), begins, axis=1).tolist()
+    ones = [edge[begins].tolist() for edge in (first, low, high)]
     found = dict[str, Range]()
-    for k, (name, values) in enumerate(given.items()):
-        begin, end = ends[k], ends[k + 1]
-        own: Any = numbers[begin] if values.ndim == 1 else [x[begin:end] for x in (firsts, lows, highs)]
-        first, low, high = own if values.ndim < 3 else [x.reshape(values.shape[1:]) for x in own]
-        found[name] = Range._make((first, low, high, drifts[k], sizes[k]))
+    for name, place, *numbers in zip(given, places, *ones, drifts, sizes, strict=True):
+        if place is not None:
+            part, shape = place
+            numbers[:3] = [edge[part].reshape(shape) for edge in (first, low, high)]
+        found[name] = Range._make(numbers)
     return found
+
+
+@lru_cache(maxsize=64)
+def _columns(
+    shapes: tuple[tuple[int, ...], ...],
+) -> tuple[int, np.ndarray, list[tuple[slice, tuple[int, ...]] | None]] | None:
+    """Samples of arrays (n, ...), where the numbers of each begin among those of all, and which of these they are, of
+    which shape, unless they are one; None where these are not found at once."""
+    counts = {shape[0] for shape in shapes}
+    if len(counts) != 1 or max(counts) > TOGETHER or 0 in map(math.prod, shapes):
+        return None
+    ends = list(accumulate(math.prod(shape[1:]) for shape in shapes))
+    begins = [0, *ends[:-1]]
+    places = [
+        (slice(*ends), shape[1:]) if shape[1:] else None for *ends, shape in zip(begins, ends, shapes, strict=True)
+    ]
+    return counts.pop(), np.array(begins), places
 
 
 def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -323,11 +342,15 @@ def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     """The arrays of one part from which the checks are made."""
-    names = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
+    is_balanced = kept.energy or "work" in part  # else all that is told of the energy is that it is not kept
+    names: tuple[str, ...] = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
+    if not (is_balanced or kept.linear or kept.angular):
+        names = ("q", "v", "total_energy", "norm_error")
     found = {name: np.asarray(part[name], dtype=float) for name in names if name in part}
-    if {"kinetic_energy", "potential_energy"} <= found.keys():
-        found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
-    if "strain_energy" in part and "potential_energy" in found:
+    if "total_energy" not in found and "kinetic_energy" in part and "potential_energy" in part:
+        energies = [np.asarray(part[name], dtype=float) for name in ("kinetic_energy", "potential_energy")]
+        found["total_energy"] = energies[0] + energies[1]
+    if is_balanced and "strain_energy" in part and "potential_energy" in found:
         found["strain_energy"] = np.add.reduce(np.asarray(part["strain_energy"], dtype=float), axis=1)
         found["other_potential"] = found["potential_energy"] - found["strain_energy"]
     if "work" in part and "total_energy" in found:
@@ -335,7 +358,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
         sources = part["work_by_source"] if "work_by_source" in part else part["work"]
         found["work"] = np.sum(np.atleast_2d(abs(np.asarray(sources, dtype=float)).T), axis=0)
     for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
-        if f"{kind}_momentum" in part and directions:
+        if directions and f"{kind}_momentum" in part:
             momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
             found[kind] = momentum @ _axes(tuple(map(tuple, directions))).T
             found[f"{kind} size"] = lengths(momentum)

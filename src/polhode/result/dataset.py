@@ -6,7 +6,7 @@ run = dataset(model, trajectory, Facts(method="dop853", tolerance=1e-9))
 
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -23,8 +23,8 @@ from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
-from polhode.result.deferred import DeferredArray, variable_data
-from polhode.result.variables import copied, variable_maker
+from polhode.result.deferred import DeferredArray, DeferredDict, variable_data
+from polhode.result.variables import copier, variable_maker
 from polhode.result.verdict import Grade
 from polhode.scalar import Array, Vec, lengths
 
@@ -179,42 +179,69 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
     sizes = {"time": np.size(trajectory.time), **_sizes(model), **_extra_sizes(trajectory)}
     arrays: Mapping[str, Any] = {"q": trajectory.q, "v": trajectory.v, **trajectory.others}
-    if not arrays.keys() <= VARIABLES.keys():
-        unknown = ", ".join(sorted(set(arrays) - set(VARIABLES)))
-        fix = "Give variables of your own as `extra`, with dims and units."
-        raise InputError(message("dataset", "unknown variable", unknown, ", ".join(VARIABLES), fix))
     if not arrays.keys() >= FOLLOWING:
+        _refuse_unknown(arrays)
         checked = {name: _checked(name, x, VARIABLES[name].dims, sizes) for name, x in arrays.items()}
         arrays = completed(model, checked)
-    layout, variables, variable = _layout(_named(model), tuple(arrays)), {}, variable_maker(xarray())
-    shapes = {dims: tuple([sizes[dim] for dim in dims]) for dims in layout.shapes}
-    for name, dims, attrs in layout.variables:
-        values = arrays[name]
-        kind, shape = type(values), shapes[dims]
-        if not ((kind is np.ndarray and values.dtype is DOUBLE) or kind is DeferredArray) or values.shape != shape:
-            values = _checked(name, values, dims, sizes)
-        data = values if kind is np.ndarray else variable_data(values)
-        variables[name] = variable(dims, data, attrs.copy())
-    found = {dim: sizes[dim] for dim in layout.dims}
+    layout = _layout(_named(model), tuple(arrays), tuple(sizes.items()))
+    variables = _Variables(layout, _values(layout, arrays, sizes), _further(trajectory, sizes))
+    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
+    return _assembled(_Parts(variables, _labels(model, trajectory), time, provenance(model, facts or Facts())))
+
+
+def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
+    """The arrays of a layout in its order, checked."""
+    found = list[Any]()
+    for name, dims, shape, _ in layout.variables:
+        array = arrays[name]
+        kind = type(array)
+        if not ((kind is np.ndarray and array.dtype is DOUBLE) or kind is DeferredArray) or array.shape != shape:
+            array = _checked(name, array, dims, sizes)
+        found.append(array)
+    return found
+
+
+def _further(trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tuple]:
+    """Dimensions, array and attributes of variables that are none of VARIABLES, by name."""
+    found: dict[str, tuple] = {}
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        values = variable_data(_checked(name, extra.values, extra.dims, sizes))
-        variables[name] = variable(extra.dims, values, attrs)
-        found |= {dim: sizes[dim] for dim in extra.dims}
-    if trajectory.events is not None:
-        variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
-        found["event"] = len(trajectory.events)
-    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
-    return _assembled(_Parts(variables, found, _labels(model, trajectory), time, provenance(model, facts or Facts())))
+        found[name] = extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs
+    return found | _events(trajectory.events)
+
+
+class _Variables(NamedTuple):
+    """The variables of a Dataset before they are records of xarray.
+
+    values   the arrays of the layout, in its order
+    further  dimensions, array and attributes of others, by name
+    """
+
+    layout: "_Layout"
+    values: list[Any]
+    further: dict[str, tuple]
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """The sizes of their dimensions."""
+        more = {dim: n for dims, array, _ in self.further.values() for dim, n in zip(dims, array.shape, strict=True)}
+        return self.layout.dims | more
+
+    def made(self) -> dict[str, Any]:
+        """Their records, by name."""
+        variable, pairs = variable_maker(xarray()), zip(self.layout.variables, self.values, strict=True)
+        found = {name: variable(dims, variable_data(x), attrs.copy()) for (name, dims, _, attrs), x in pairs}
+        return found | {
+            name: variable(dims, variable_data(x), attrs) for name, (dims, x, attrs) in self.further.items()
+        }
 
 
 class _Parts(NamedTuple):
-    """The parts of a Dataset: variables that fit their coordinates, the sizes of their dimensions, the coordinates
-    along these, the times, the attributes."""
+    """The parts of a Dataset: variables that fit their coordinates, the coordinates along dimensions, the times, the
+    attributes."""
 
-    variables: dict[str, Any]
-    dims: dict[str, int]
-    labels: "xr.Dataset"
+    variables: _Variables
+    labels: "_Coordinates"
     time: np.ndarray
     attrs: dict[str, Any]
 
@@ -225,31 +252,46 @@ def _assembled(parts: _Parts) -> "xr.Dataset":
         return _assembled_directly(parts)
     except (AttributeError, TypeError):
         _check_times(parts.time)
-        coords = {"time": ("time", parts.time, _attributes("s", "time")), **parts.labels.variables}
-        return xarray().Dataset(parts.variables, coords=coords, attrs=parts.attrs)
+        coords = {"time": ("time", parts.time, _attributes("s", "time")), **parts.labels.copies()}
+        return xarray().Dataset(parts.variables.made(), coords=coords, attrs=parts.attrs)
 
 
 def _assembled_directly(parts: _Parts) -> "xr.Dataset":
-    """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
-    made, labels = _kept_times if len(parts.time) <= KEPT_TIMES else _time_coordinate, parts.labels
-    times = made(parts.time.tobytes())
-    coords = copied(times._variables) | copied(labels._variables)
+    """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds, and its records of
+    variables are made when somebody asks for one."""
+    kept, variables, labels = len(parts.time) <= KEPT_TIMES, parts.variables, parts.labels
+    times = (_kept_times if kept else _time_coordinate)(parts.time.tobytes())
     return xarray().Dataset._construct_direct(
-        parts.variables | coords,
-        set(coords),
-        dims=parts.dims | times._dims | labels._dims,
+        DeferredDict(lambda: variables.made() | times.copies() | labels.copies()),
+        {*times.names, *labels.names},
+        dims=variables.dims | times.dims | labels.dims,
         attrs=parts.attrs,
-        indexes=times._indexes | labels._indexes,
+        indexes=times.indexes | labels.indexes,
     )
 
 
-def _time_coordinate(time: bytes) -> "xr.Dataset":
+class _Coordinates(NamedTuple):
+    """Coordinates that many Datasets have: what copies their variables, their names, dimensions and indexes."""
+
+    copies: Callable[[], dict[Any, Any]]
+    names: tuple[str, ...]
+    dims: dict[str, int]
+    indexes: dict[str, Any]
+
+    @classmethod
+    def of(cls, variables: Mapping[str, Any], indexes: dict[str, Any]) -> "_Coordinates":
+        """The coordinates of variables of one dimension."""
+        dims = {dim: len(x) for x in variables.values() for dim in x.dims}
+        return cls(copier(variables), tuple(variables), dims, indexes)
+
+
+def _time_coordinate(time: bytes) -> _Coordinates:
     """The coordinate of times, given as bytes, with its index."""
     xr, values = xarray(), np.frombuffer(time)
     _check_times(values)
     index = _index(values, "time")
     coords = index.create_variables({"time": xr.Variable("time", values, _attributes("s", "time"), fastpath=True)})
-    return xr.Dataset._construct_direct(coords, set(coords), indexes={"time": index})
+    return _Coordinates.of(coords, {"time": index})
 
 
 _kept_times = lru_cache(maxsize=8)(_time_coordinate)
@@ -384,7 +426,7 @@ def _check_times(time: np.ndarray) -> None:
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
 
 
-def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
+def _labels(model: Model, trajectory: Trajectory) -> _Coordinates:
     """The names along all dimensions but time, as coordinates."""
     own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
     own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
@@ -414,7 +456,7 @@ def _named(model: Model) -> _Named:
 
 
 @lru_cache(maxsize=8)
-def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
+def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> _Coordinates:
     """The coordinates of a model's Datasets; own: further ones, by name their dimension, texts and meaning."""
     model = of.model
     named: dict[str, tuple[str, Sequence[str], str]] = {
@@ -438,9 +480,10 @@ def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str
         coords = {**texts}
         for name, index in indexes.items():
             coords |= index.create_variables({name: texts[name]})
-        return xr.Dataset._construct_direct(coords, set(coords), indexes=indexes)
     except (AttributeError, TypeError):
-        return xr.Dataset(coords=texts)
+        made = xr.Dataset(coords=texts)
+        coords, indexes = {**made.variables}, {**made.xindexes}
+    return _Coordinates.of(coords, indexes)
 
 
 def _index(values: np.ndarray, dim: str) -> Any:
@@ -451,26 +494,32 @@ def _index(values: np.ndarray, dim: str) -> Any:
 class _Layout(NamedTuple):
     """The variables of a Dataset, in their order.
 
-    variables  name, dimensions and attributes of each
-    shapes     their dimensions, each once
-    dims       all these dimensions in the order in which they come
+    variables  name, dimensions, shape and attributes of each
+    dims       the sizes of all these dimensions in the order in which they come
     """
 
-    variables: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...]
-    shapes: tuple[tuple[str, ...], ...]
-    dims: tuple[str, ...]
+    variables: tuple[tuple[str, tuple[str, ...], tuple[int, ...], dict[str, str]], ...]
+    dims: dict[str, int]
 
 
-@lru_cache(maxsize=16)
-def _layout(of: _Named, names: tuple[str, ...]) -> _Layout:
-    """The layout of variables of a model, given in any order."""
-    ordered = sorted(names, key=list(VARIABLES).index)
+@lru_cache(maxsize=32)
+def _layout(of: _Named, names: tuple[str, ...], sizes: tuple[tuple[str, int], ...]) -> _Layout:
+    """The layout of variables of a model, given in any order; sizes: of dimensions by name."""
+    _refuse_unknown(names)
+    ordered, size = sorted(names, key=list(VARIABLES).index), dict(sizes)
     kinds = [VARIABLES[name] for name in ordered]
     units = [_common_unit(of.model, name) or kind.units for name, kind in zip(ordered, kinds, strict=True)]
     made = [_attributes(unit, kind.long_name, kind.frame) for unit, kind in zip(units, kinds, strict=True)]
-    shapes = tuple(dict.fromkeys(kind.dims for kind in kinds))
-    variables = zip(ordered, [kind.dims for kind in kinds], made, strict=True)
-    return _Layout(tuple(variables), shapes, tuple(dict.fromkeys(dim for dims in shapes for dim in dims)))
+    shapes = [tuple([size[dim] for dim in kind.dims]) for kind in kinds]
+    variables = tuple(zip(ordered, [kind.dims for kind in kinds], shapes, made, strict=True))
+    return _Layout(variables, {dim: size[dim] for kind in kinds for dim in kind.dims})
+
+
+def _refuse_unknown(names: Iterable[str]) -> None:
+    """Refuse names that are none of VARIABLES."""
+    if unknown := sorted(set(names) - set(VARIABLES)):
+        fix = "Give variables of your own as `extra`, with dims and units."
+        raise InputError(message("dataset", "unknown variable", ", ".join(unknown), ", ".join(VARIABLES), fix))
 
 
 def _common_unit(model: Model, name: str) -> str:

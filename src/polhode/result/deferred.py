@@ -1,7 +1,8 @@
-"""Variables of a Dataset that are computed when they are first read."""
+"""Variables of a Dataset that are computed when they are first read, and its records of them, made when it is."""
 
+import threading
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,53 @@ class DeferredArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = np.asarray(self.group.values()[self.name]).astype(self.dtype, copy=False)
         return np.array(found, dtype=dtype) if copy else np.asarray(found, dtype=dtype)
+
+
+class DeferredDict(dict):
+    """A dict whose items are made when it is first used: by whoever reads or writes it, copies, compares or pickles it.
+
+    Copies and pickles are plain dicts.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], Mapping[Any, Any]]) -> None:
+        self._make: Callable[[], Mapping[Any, Any]] | None = make
+
+    def fill(self) -> None:
+        """Make the items, unless they are there."""
+        with _filling:
+            if self._make is not None:
+                dict.update(self, self._make())
+                self._make = None
+
+    def __reduce__(self) -> tuple:
+        return dict, ({**self},)
+
+
+_filling = threading.RLock()
+"""Held while the items of a dict are made: of two threads that read it both get the same."""
+
+
+def _when_filled(method: Callable) -> Callable:
+    """A method of dicts, the items of all that take part made before."""
+
+    @wraps(method)
+    def filled(*given: Any, **named: Any) -> Any:
+        for one in given:
+            if type(one) is DeferredDict and one._make is not None:
+                one.fill()
+        return method(*given, **named)
+
+    return filled
+
+
+for _name in (
+    "__contains__", "__delitem__", "__eq__", "__getitem__", "__ior__", "__iter__", "__len__", "__ne__", "__or__",
+    "__repr__", "__reversed__", "__ror__", "__setitem__", "clear", "copy", "get", "items", "keys", "pop", "popitem",
+    "setdefault", "update", "values",
+):  # fmt: skip
+    setattr(DeferredDict, _name, _when_filled(getattr(dict, _name)))
 
 
 def variable_data(values: np.ndarray | DeferredArray) -> Any:

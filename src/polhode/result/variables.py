@@ -1,7 +1,7 @@
 """Variables of xarray, made and copied without its checks: a Dataset has some two dozen of them."""
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,29 +22,40 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
     Where a version of xarray keeps more in a Variable than is known here, xarray makes them: that takes six times as
     long.
     """
-    if not _has_known_slots(xr.Variable):
-        return lambda dims, data, attrs: xr.Variable(dims, data, attrs, fastpath=True)
-    return partial(_made, xr.Variable)
+    kind, new = xr.Variable, object.__new__
+    if not _has_known_slots(kind):
+        return lambda dims, data, attrs: kind(dims, data, attrs, fastpath=True)
+
+    def made(dims: Any, data: Any, attrs: Any) -> Any:
+        found = new(kind)
+        found._dims, found._data, found._attrs, found._encoding = dims, data, attrs, None
+        return found
+
+    return made
 
 
-def copied(variables: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Variables of the same values by their names, with attributes of their own; arrays are copied, values of an index
-    never change."""
-    if not all(map(_has_known_slots, set(map(type, variables.values())))):
-        return {name: variable.copy(deep=True) for name, variable in variables.items()}
-    found: dict[Any, Any] = {}
-    for name, variable in variables.items():
-        data, attrs = variable._data, variable._attrs
-        found[name] = one = object.__new__(type(variable))
-        one._dims, one._attrs, one._encoding = variable._dims, attrs.copy() if attrs else {}, None
-        one._data = data.copy() if isinstance(data, np.ndarray) else data
-    return found
+def copier(variables: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:
+    """What copies variables, by their names, again and again: they must not change.
 
+    Attributes of a copy are its own; arrays are copied, values of an index never change.
+    """
+    kept, new = dict(variables), object.__new__
+    if not all(map(_has_known_slots, set(map(type, kept.values())))):
+        return lambda: {name: variable.copy(deep=True) for name, variable in kept.items()}
+    parts = [
+        (name, type(one), one._dims, one._data, isinstance(one._data, np.ndarray), dict(one._attrs or {}))
+        for name, one in kept.items()
+    ]
 
-def _made(kind: type, dims: Any, data: Any, attrs: dict[str, str]) -> Any:
-    found: Any = object.__new__(kind)
-    found._dims, found._data, found._attrs, found._encoding = dims, data, attrs, None
-    return found
+    def copied() -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for name, kind, dims, data, is_array, attrs in parts:
+            found[name] = one = new(kind)
+            one._dims, one._attrs, one._encoding = dims, attrs.copy(), None
+            one._data = data.copy() if is_array else data
+        return found
+
+    return copied
 
 
 @cache

@@ -5,6 +5,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
@@ -58,13 +59,22 @@ class Check(NamedTuple):
 
     def as_json(self) -> str:
         """The check as a JSON object; written out here, since a grade has a dozen of them, and by way of dictionaries
-        that takes twice as long."""
-        text = encode_basestring
-        value, threshold, limit = _number(self.value), _number(self.threshold), _number(self.limit)
-        return (
-            f'{{"name": {text(self.name)}, "value": {value}, "threshold": {threshold}, "limit": {limit}, '
-            f'"unit": {text(self.unit)}, "verdict": {text(self.verdict)}, "note": {text(self.note)}}}'
-        )
+        that takes four times as long."""
+        name, value, threshold, limit, unit, verdict, note = self
+        begin, end = _json_around(name, unit, verdict, note)
+        if value is None and threshold is None and limit is None:
+            return f'{begin}null, "threshold": null, "limit": null{end}'
+        return f'{begin}{_number(value)}, "threshold": {_number(threshold)}, "limit": {_number(limit)}{end}'
+
+
+@lru_cache(maxsize=256)
+def _json_around(name: str, unit: str, verdict: str, note: str) -> tuple[str, str]:
+    """The JSON object of a check before its value and after its limit: runs of a model have most of them in common."""
+    text = encode_basestring
+    return (
+        f'{{"name": {text(name)}, "value": ',
+        f', "unit": {text(unit)}, "verdict": {text(verdict)}, "note": {text(note)}}}',
+    )
 
 
 def _number(x: float | None) -> str:
@@ -107,12 +117,10 @@ class Grade:
             found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
         return found + said_beside([check.name for check in self.checks])
 
-    def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
-        """The grade with further lines of one name that judge nothing."""
-        if not notes:
-            return self
-        more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
-        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until)
+    def with_notes(self, notes: Mapping[str, Sequence[str]]) -> "Grade":
+        """The grade with further lines that judge nothing, by their names."""
+        more = [Check(name, None, None, None, "", NOTE, note) for name, texts in notes.items() for note in texts]
+        return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until) if more else self
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""

@@ -934,13 +934,18 @@ class CompiledRun:
 
     def kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that steps under way take for certain and nobody made yet, one each."""
+        made = vars(self)
+        return [partial(getattr, self, name) for name in self._certain if name not in made]
+
+    @cached_property
+    def _certain(self) -> tuple[str, ...]:
+        """The names of these kernels, made or not."""
         if self.in_python:
-            return []
+            return ()
         of_steps = ["_kernel"] if self.spec.fixed else ["_first_kernel", "_kernel"]
         of_motions = ["_motion_kernel", "_within_kernel"] if self.has_motions else []
         of_samples = [] if self.spec.fixed or self.has_motions else ["_samples_kernel"]
-        names, made = (*of_steps, *of_motions, *of_samples), vars(self)
-        return [partial(getattr, self, name) for name in names if name not in made]
+        return (*of_steps, *of_motions, *of_samples)
 
     def _step_kernel(
         self,

@@ -211,6 +211,8 @@ class Recording:
     def __init__(self, run: Run, store: RunStore, checkpoint: float) -> None:
         assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
         self.run, self.loop, self.store, self.checkpoint = run, run.stepper, store, checkpoint
+        if self.loop.watched:
+            self.loop.watched.is_recorded = True
         self.seen, self.ended = store.rows, False
         self.pending: list[tuple[int, Samples]] = []  # blocks, with the number of samples up to the end of each
         self._resumable = (self.seen, self.state())  # the last checkpoint, and the number of samples up to it

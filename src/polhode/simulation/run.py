@@ -21,7 +21,7 @@ from polhode.kernel.ahead import made_ahead
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, good_up_to, grade
-from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
+from polhode.result.dataset import VARIABLES, Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
@@ -108,7 +108,8 @@ class Run:
         functions."""
         if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
             return []
-        observed = [lambda: self._observer.kernel] if self.model.nv and not self._observer.is_made else []
+        observer = self._observer
+        observed = [lambda: observer.kernel] if self.model.nv and not observer.is_made else []
         return [*self.stepper.compiled.kernels(), *observed]
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -220,21 +221,27 @@ class Run:
         observed: dict[str, np.ndarray] | None = None,
     ) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
-        model, events = self.model, self.stepper.ending.events if self.stepper.watches_events else None
+        events = self.stepper.ending.events if self.stepper.watches_events else None
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
-        named: dict[str, Sequence[str]] = {**self._monitor.labels} if self.driven.constrained else {}
-        if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
-            named["joint"] = [joint.name for joint in model.joints]
-        if "section_force" in found:
-            named |= _section_labels(model)
-        if "work_by_source" in found:
-            named["work_source"] = list(self.scenario.work_sources)
-        beside = {}
-        if "multiplier" in found:
-            beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
+        named, beside = self.scenario.once(("labels", *found, *extra), lambda: self._labels(found, extra))
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
-        return dataset(model, trajectory, self.facts(graded, model_text))
+        return dataset(self.model, trajectory, self.facts(graded, model_text))
+
+    def _labels(
+        self, found: Mapping[str, Any], extra: Mapping[str, Extra]
+    ) -> tuple[dict[str, Sequence[str]], dict[str, tuple[str, Sequence[str], str]]]:
+        """The names along dimensions of variables that are not those of every model, and coordinates beside them."""
+        named: dict[str, Sequence[str]] = {**self._monitor.labels} if self.driven.constrained else {}
+        if not found.keys().isdisjoint(JOINTS) or any("joint" in x.dims for x in extra.values()):
+            named["joint"] = tuple([joint.name for joint in self.model.joints])
+        if "section_force" in found:
+            named |= _section_labels(self.model)
+        if "work_by_source" in found:
+            named["work_source"] = tuple(self.scenario.work_sources)
+        if "multiplier" not in found:
+            return named, {}
+        return named, {"multiplier_units": ("constraint", self._monitor.multiplier_units, "unit of this multiplier")}
 
     def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
@@ -253,7 +260,7 @@ class Run:
         """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
-        if self._damps:  # what its steps take out is in no account
+        if self._damps and self.scenario.work_sources:  # what its steps take out is in no account
             parts = ({name: x for name, x in part.items() if name != "work"} for part in parts)
         modal = ModalLimits(self.model)
         found = grade(
@@ -262,13 +269,22 @@ class Run:
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
-        found = found.with_notes("corners and jumps", self.scenario.notes)
-        found = found.with_notes("elements", _element_notes(self.model, self.scenario.method))
         for note in (limits := modal.notes()):
             warn_caller(f"simulate: {note}.")
-        found = found.with_notes("modal bodies", limits)
+        return found.with_notes({**self.scenario.once("notes", lambda: self._notes), "modal bodies": limits})
+
+    @property
+    def _notes(self) -> dict[str, Sequence[str]]:
+        """What a reader of the grade should know of the run beside what is measured, by kind; "modal bodies": where
+        their notes belong."""
         slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
-        return found.with_notes("Python in the loop, slow", slow).with_notes(IGNORED, self.ignored)
+        return {
+            "corners and jumps": self.scenario.notes,
+            "elements": _element_notes(self.model, self.scenario.method),
+            "modal bodies": (),
+            "Python in the loop, slow": slow,
+            IGNORED: self.ignored,
+        }
 
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
@@ -317,9 +333,13 @@ class Run:
 
     def conserved(self) -> Conserved:
         """The quantities that the motion should conserve."""
+        still = self._touches_nothing
+        return self.scenario.once(("conserved", still), lambda: self._conserved_if(still))
+
+    def _conserved_if(self, touches_nothing: bool) -> Conserved:
         driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
         resets = any(event.reset for event in self.options.events)
-        model = _without_contacts(self.model) if self._touches_nothing else self.model
+        model = _without_contacts(self.model) if touches_nothing else self.model
         found = conserved(model, driven) if driven or not identity_text(model) else _conserved(model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
@@ -354,16 +374,14 @@ class Run:
             more={
                 "steps_taken": ending.accepted,
                 "steps_refused": ending.rejected,
-                "form": self.options.form,
-                "numbers": "inputs" if self.takes_numbers else "folded",
-                "model_yaml": kept_text(self.model),
+                **self.scenario.once("facts", lambda: self._own_facts),
                 **({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {}),
                 **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,
             },
         )
 
-    @cached_property
+    @property
     def _observer(self) -> Observer:
         return observer_of(self.model)
 
@@ -376,22 +394,32 @@ class Run:
         return ContactMonitor(self.driven.system)
 
     @property
+    def _own_facts(self) -> dict[str, str | None]:
+        """The form, what numbers of the model are in compiled steps, its text."""
+        numbers = "inputs" if self.takes_numbers else "folded"
+        return {"form": self.options.form, "numbers": numbers, "model_yaml": kept_text(self.model)}
+
+    @property
     def _constraint_facts(self) -> dict[str, str | float]:
         """Constraint policy, rows that are idle, violations of a start that was moved; nothing for a tree."""
         if not self.driven.constrained:
             return {}
+        found = self.scenario.once("policy", lambda: self._policy_facts)
+        found = {**found, "singular_positions": self.stepper.ending.singular}
+        if pulls := self._contacts.pulls:
+            found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
+        return found
+
+    @property
+    def _policy_facts(self) -> dict[str, str | float]:
         policy = self.stepper.policy
         pull = policy.baumgarte
-        found: dict[str, str | float] = {
+        return {
             "engine": policy.engine,
             "rank_tolerance": policy.rank_tolerance,
             "constraint_policy": f"baumgarte {pull[0]:g} {pull[1]:g}" if pull else policy.keeping,
             "idle_constraints": self._monitor.idle_text,
-            "singular_positions": self.stepper.ending.singular,
         }
-        if pulls := self._contacts.pulls:
-            found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
-        return found
 
     def observed(
         self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None, deferred: bool = False

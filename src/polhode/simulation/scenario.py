@@ -1,11 +1,11 @@
 """A run as requested, checked: a model, its start, its inputs and its options; and the segments of its time."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from polhode.system.identity import identity_text
 if TYPE_CHECKING:
     from polhode.simulation.compiled_run import CompiledRun
 
+T = TypeVar("T")
+
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
 
@@ -53,11 +55,13 @@ class RepeatedRuns:
     stops     by the number of their segment, where steps depend on time
     compiled  the steps
     pace      step states a second, of the last block of the last run
+    others    what else is the same in all of them, by its name; nobody may change it
     """
 
     stops: dict[int, Stops] = field(default_factory=dict)
     compiled: "CompiledRun | None" = None
     pace: float = 0.0
+    others: dict[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,16 @@ class Scenario:
         """What all runs of this model by these options share; None where nothing is kept of them, as of a scenario that
         is not that of `prepared`, but was made from it with other options."""
         return None
+
+    def once(self, name: Any, make: Callable[[], T]) -> T:
+        """What is the same in all runs of this model by these options, made for the first of them.  name: of it"""
+        if self.repeated is None:
+            return make()
+        known = self.repeated.others
+        if name not in known:
+            known[name] = make()
+        found: T = known[name]
+        return found
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""

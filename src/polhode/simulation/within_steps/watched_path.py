@@ -108,6 +108,8 @@ class WatchedPath:
         self._last: States | None = None
         self.seen: Callable[[States], None] | None = None
         """Called with all looks, where something else is to be looked for."""
+        self.is_recorded = False
+        """Whether what the path carries on is put into the records of the run, for a checkpoint."""
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
@@ -197,7 +199,8 @@ class WatchedPath:
 
     def write_records(self, position: Position, ending: Ending) -> None:
         """Put what was found into the records of the run."""
-        position.watch = self.path.state
+        if self.is_recorded:
+            position.watch = self.path.state
         if self.path.count != ending.singular_count:
             ending.singular, ending.singular_count = text_of(self.path.found), self.path.count
         ending.unseen = self.path.unseen
@@ -248,7 +251,7 @@ class WatchedPath:
         (table, samples, steps, n), model = block, self.compiled.model
         assert steps
         assert samples is not None
-        targets = np.broadcast_to(settings[0], len(samples))[:n]
+        targets = settings[0][:n] if np.ndim(settings[0]) else np.broadcast_to(settings[0], n)
         found = [first, States(targets, samples[:n, : model.nq], samples[:n, model.nq : model.nq + model.nv])]
         if n < len(samples) and self.compiled.field(table[-1], "status") == step_state.GOING:  # handed back
             found.append(self._states(table[-1:], settings))
@@ -257,7 +260,8 @@ class WatchedPath:
         if not later.all():
             new = np.diff(at.t, prepend=-np.inf) > 0
             at = States(*(array[new] for array in at))
-        ends = np.diff(np.searchsorted(steps.ends, at.t))
+        passed = steps.ends.searchsorted(at.t)
+        ends = passed[1:] - passed[:-1]
         allowed = ALLOWED[0] + ALLOWED[1] * ends
         before = self.path.left, self.path.unseen
         looks = self._divided(at, steps)
@@ -285,9 +289,11 @@ class WatchedPath:
         """Which open intervals are to be divided, being longer than so much of what would do; into how many parts."""
         at, which = looks.at, np.flatnonzero(looks.is_open[:-1])
         if len(which) < len(at.t) - 1:
-            both = np.column_stack([which, which + 1]).ravel()
+            both = which.repeat(2)
+            both[1::2] += 1
             at = States(*(array[both] for array in at))
-        parts = self._measure(at, np.diff(np.searchsorted(steps.ends, at.t)))
+        passed = steps.ends.searchsorted(at.t)
+        parts = self._measure(at, passed[1:] - passed[:-1])
         parts = parts if at is looks.at else parts[::2]
         wide = parts > most
         return which[wide], np.ceil(2 * np.minimum(parts[wide], MOST_PARTS)).astype(int)
@@ -300,10 +306,13 @@ class WatchedPath:
         ends = States(steps.ends, *(self.compiled.field(steps.rows, name) for name in ("q", "v")))
         parts = self._measure(ends, np.ones(len(ends.t) - 1))
         divided, chosen = list[int](), [np.zeros(0, dtype=int)]
-        low, high = np.searchsorted(ends.t, looks.at.t, "right"), np.searchsorted(ends.t, looks.at.t)
+        low, high = ends.t.searchsorted(looks.at.t, "right"), ends.t.searchsorted(looks.at.t)
         for j in wide.tolist():
-            inner = np.arange(max(low[j], 1), high[j + 1])
-            inner = inner[np.diff(np.floor(np.cumsum(4 * parts[inner - 1])), prepend=0.0) > 0]
+            first, last = max(int(low[j]), 1), int(high[j + 1])
+            passed = np.floor(np.add.accumulate(4 * parts[first - 1 : max(last, first) - 1]))
+            new = passed > 0
+            new[1:] = passed[1:] > passed[:-1]
+            inner = first + new.nonzero()[0]
             if not len(inner) or self._may_look(len(inner) + 1):
                 divided.append(j)
                 chosen.append(inner)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.kernel.backends.base import FLOAT
 from polhode.kernel.backends.llvm.compile import Kernel
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -48,9 +49,9 @@ class BoundKernel:
         results    (n, *shape) each, apart from the arguments
         """
         self._arrays = [*arguments, *kernel.bound, *results]
-        steps, places = [], []
+        steps, places = list[int](), list[int]()
         for array, (shape, size) in zip(self._arrays, kernel.rows, strict=True):
-            assert array.dtype == np.float64 and array.flags.c_contiguous  # noqa: PT018 - one test: it runs in each call
+            assert array.dtype == FLOAT and array.flags.c_contiguous  # noqa: PT018 - one test: it runs in each call
             if array.shape == shape:
                 steps.append(0)
             else:

@@ -88,3 +88,13 @@ def test_a_start_beside_that_a_stop_refuses_says_nothing(monkeypatch):
     stop = ph.ImpactStop("stop", "hinge", lower=-1.0, upper=1.0, restitution=0.5)
     model = ph.Model("stopped", rod.gravity, rod.bodies, rod.joints, [stop])
     assert measured(model, [0.5], None, duration=0.1, tolerance=1e-3) >= 1
+
+
+def test_a_start_beside_has_the_modes_of_the_run(monkeypatch):
+    """Half of a mode is none: a lock that is half closed."""
+    monkeypatch.setattr(condition, "BESIDE", 0.7)
+    rod = hinged(1.0)
+    model = ph.Model("locked", rod.gravity, rod.bodies, rod.joints, [ph.JointLock("lock", "hinge", lock_time=9.0)])
+    q, v = condition._beside(ph.compile(model), np.array([0.1]), np.array([0.2, 0.0]), np.full((2, 2), 0.7))
+    assert q[0] == pytest.approx(0.8)
+    assert v.tolist() == [pytest.approx(0.2 + 0.7 * 1.2), 0.0]

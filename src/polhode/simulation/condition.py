@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polhode.errors import InputError, ModelError
+from polhode.model import make_tree
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.companion import COMPARED, Arrays, paired
 from polhode.simulation.scenario import Scenario
@@ -102,7 +103,12 @@ def _grown(apart: np.ndarray, error: np.ndarray) -> float:
 
 
 def _beside(system: System, q: np.ndarray, v: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A state beside a given one; step (2, nv): of the place, and of velocities in parts of 1 + each."""
+    """A state beside a given one, with its modes.
+
+    step  (2, nv)  of the place, and of velocities in parts of 1 + each
+    """
+    step = step.copy()
+    step[:, list(make_tree(system.model).discrete_places)] = 0.0
     q, v = system.integrate(q, step[0]), v + step[1] * (1 + abs(v))
     for _ in range(PROJECTIONS if system.conditions else 0):
         q, v = system.project_step(q, v, t=0.0)[:2]

@@ -1,7 +1,7 @@
 """A study in memory: every run is the run of `simulate`, with the numbers that were drawn for it."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,11 @@ from scipy import stats
 import polhode as ph
 from polhode.ensemble.companions import ACCOMPANIED, enters_rows, errors
 from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.study import study as make_study
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
-from polhode.ensemble.sweep import _part
+from polhode.ensemble.sweep import SweepJob, _part
+from polhode.ensemble.sweep_options import SweepOptions
 from polhode.formats.overrides import overridden
 from polhode.result.error_estimate import Difference
 from polhode.simulation.batch.batch_records import BatchSamples
@@ -533,3 +535,14 @@ def test_errors_of_many_runs_are_those_of_each_alone(monkeypatch, together):
 def test_a_thread_gets_fewer_chunks_of_runs_that_take_no_time(seconds, chunks):
     assert len(range(0, 4096, int(_part(4096, seconds)))) == chunks
     assert _part(20, seconds) in (5, 64)  # at least as many runs as lanes are filled with, where it may choose
+
+
+def test_a_thread_that_is_alone_makes_no_more_chunks_than_it_must(monkeypatch):
+    """It waits for no other, and each chunk has files of its own."""
+    monkeypatch.setattr("polhode.ensemble.sweep._cost", lambda runner: 2.5e-5)  # 0.4 s for all
+    given = make_study(
+        ph.load("free-body"), {"start.v.flight.speed_x": ph.Normal(0, 1)}, runs=16384, duration=1.0, step=0.1, every=10
+    )
+    assert [SweepJob(given, SweepOptions(threads=n))._size() for n in (1, 4)] == [16384, 4096]
+    long = replace(given, runs=65536)
+    assert SweepJob(long, SweepOptions(threads=1))._size() == 19968  # 0.5 s

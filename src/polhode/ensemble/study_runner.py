@@ -63,6 +63,10 @@ STATUS = {
 """How a run ended. Refused: no real machine has its numbers. Quarantined: running it raised an error. Failed: of a run
 that was followed by itself, a fault of another kind."""
 
+LANES = 8
+"""Companions are computed in multiples of this, the last one again: runs beyond whole lanes go one by one, each of them
+in the time of all lanes together."""
+
 _ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4, FAILED: 7}
 
 
@@ -312,7 +316,9 @@ class StudyRunner:
         chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
         if len(chosen):
             other, timing = self._companion
-            second = batch.beside(other).run(*(x[chosen] for x in given), timing, threads)
+            whole = chosen if self.single else np.pad(chosen, (0, -len(chosen) % LANES), mode="edge")
+            second = batch.beside(other).run(*(x[whole] for x in given), timing, threads)
+            second = BatchSamples(*(x[: len(chosen)] for x in second))
             runs = BatchSamples(*(x[chosen] for x in block))
             error[chosen], how[chosen] = errors(self.model, runs, second), self._left_open(runs)
             if drift is not None:

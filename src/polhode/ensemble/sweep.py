@@ -34,8 +34,8 @@ SECONDS = {"here": 0.5, "cluster": 2.0}
 ON_GPU = 16
 """A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
-PROBE = 5e-3
-"""Seconds that a few runs are tried for, to tell what one costs."""
+PROBE = 1e-3
+"""Seconds that a few runs are tried for, to tell what one costs: enough for a factor of two in the size of chunks."""
 
 SINGLE = 16
 """Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
@@ -160,7 +160,8 @@ class SweepJob:
             count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
                 share = self.study.runs / self.threads
-                count = min(count, _part(share, share * cost) if batch.is_quick else share / 4)
+                part = _part(share, share * cost) if batch.is_quick else share / 4
+                count = min(count, share if self.threads == 1 and batch.is_quick else part)
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 

@@ -313,7 +313,7 @@ class BatchRun:
     def kernel(self, part: str, width: int | None = None) -> Kernel:
         """The kernel of one function of `graph`, for all SIMD lanes of this processor, or for fewer."""
         title = f"{self.model.name}: {part} of many {self.compiled.spec.method.name}"
-        return kernel_for(self.key(part), lambda: self.graph(part), title, width)
+        return kernel_for(self.key(part), lambda: self.graph(part), title, width, keep=True)
 
     def key(self, part: str) -> str:
         """A digest of all that the graph of one function depends on; "" where texts do not say all of it."""

@@ -543,6 +543,35 @@ def test_a_thread_that_is_alone_makes_no_more_chunks_than_it_must(monkeypatch):
     given = make_study(
         ph.load("free-body"), {"start.v.flight.speed_x": ph.Normal(0, 1)}, runs=16384, duration=1.0, step=0.1, every=10
     )
-    assert [SweepJob(given, SweepOptions(threads=n))._size() for n in (1, 4)] == [16384, 4096]
+    assert SweepJob(given, SweepOptions(threads=1))._size() == 16384
     long = replace(given, runs=65536)
     assert SweepJob(long, SweepOptions(threads=1))._size() == 19968  # 0.5 s
+
+
+def test_a_short_study_in_memory_is_one_chunk_that_all_threads_share(monkeypatch):
+    """Its runs are drawn, graded and gathered once; one on disk has a chunk for each thread, to be written by it."""
+    monkeypatch.setattr("polhode.ensemble.sweep._cost", lambda runner: 2e-5)
+    drawn = {"start.v.flight.speed_x": ph.Normal(0, 1)}
+    given = make_study(ph.load("free-body"), drawn, runs=16384, duration=1.0, step=0.1, every=10)
+    assert SweepJob(given, SweepOptions(threads=4))._size() == 16384
+    assert SweepJob(given, SweepOptions(threads=4, out="there"))._size() == 4096
+    assert SweepJob(replace(given, runs=262144), SweepOptions(threads=4))._size() < 65536
+
+
+@pytest.mark.parametrize("drawn", ["start.v.joint1", "start.q.joint1"])
+def test_threads_that_share_a_chunk_give_the_bits_of_one(drawn):
+    options = {"runs": 700, "duration": 0.02, "step": 1e-3, "method": "rk4", "every": 20, "accompanied": 0.2}
+    one, several = (ph.sweep(ph.load("arm-7"), {drawn: ph.Normal(0, 2.0)}, threads=n, **options) for n in (1, 5))
+    assert same(one, several)
+    assert (one["status"] == STATUS["refused"]).any() == (drawn == "start.q.joint1")
+
+
+def test_starts_that_are_alike_are_refused_alike(monkeypatch):
+    """Limits are looked at once for all runs where none has a start of its own."""
+    asked = []
+    real = ph.ensemble.study_runner.beyond_limits
+    monkeypatch.setattr("polhode.ensemble.study_runner.beyond_limits", lambda m, q: asked.append(len(q)) or real(m, q))
+    arm, options = ph.load("arm-7"), {"duration": 0.01, "step": 1e-3, "method": "rk4"}
+    found = ph.sweep(arm, {"start.v.joint1": ph.Normal(0, 1)}, runs=50, **options)
+    assert (found["status"] == STATUS["finished"]).all()
+    assert set(asked) == {1}

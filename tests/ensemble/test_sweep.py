@@ -1,7 +1,7 @@
 """A study in memory: every run is the run of `simulate`, with the numbers that were drawn for it."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,11 @@ from scipy import stats
 import polhode as ph
 from polhode.ensemble.companions import ACCOMPANIED, enters_rows, errors
 from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.study import study as make_study
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
-from polhode.ensemble.sweep import _part
+from polhode.ensemble.sweep import SweepJob, _part
+from polhode.ensemble.sweep_options import SweepOptions
 from polhode.formats.overrides import overridden
 from polhode.result.error_estimate import Difference
 from polhode.simulation.batch.batch_records import BatchSamples
@@ -533,3 +535,43 @@ def test_errors_of_many_runs_are_those_of_each_alone(monkeypatch, together):
 def test_a_thread_gets_fewer_chunks_of_runs_that_take_no_time(seconds, chunks):
     assert len(range(0, 4096, int(_part(4096, seconds)))) == chunks
     assert _part(20, seconds) in (5, 64)  # at least as many runs as lanes are filled with, where it may choose
+
+
+def test_a_thread_that_is_alone_makes_no_more_chunks_than_it_must(monkeypatch):
+    """It waits for no other, and each chunk has files of its own."""
+    monkeypatch.setattr("polhode.ensemble.sweep._cost", lambda runner: 2.5e-5)  # 0.4 s for all
+    given = make_study(
+        ph.load("free-body"), {"start.v.flight.speed_x": ph.Normal(0, 1)}, runs=16384, duration=1.0, step=0.1, every=10
+    )
+    assert SweepJob(given, SweepOptions(threads=1))._size() == 16384
+    long = replace(given, runs=65536)
+    assert SweepJob(long, SweepOptions(threads=1))._size() == 19968  # 0.5 s
+
+
+def test_a_short_study_in_memory_is_one_chunk_that_all_threads_share(monkeypatch):
+    """Its runs are drawn, graded and gathered once; one on disk has a chunk for each thread, to be written by it."""
+    monkeypatch.setattr("polhode.ensemble.sweep._cost", lambda runner: 2e-5)
+    drawn = {"start.v.flight.speed_x": ph.Normal(0, 1)}
+    given = make_study(ph.load("free-body"), drawn, runs=16384, duration=1.0, step=0.1, every=10)
+    assert SweepJob(given, SweepOptions(threads=4))._size() == 16384
+    assert SweepJob(given, SweepOptions(threads=4, out="there"))._size() == 4096
+    assert SweepJob(replace(given, runs=262144), SweepOptions(threads=4))._size() < 65536
+
+
+@pytest.mark.parametrize("drawn", ["start.v.joint1", "start.q.joint1"])
+def test_threads_that_share_a_chunk_give_the_bits_of_one(drawn):
+    options = {"runs": 700, "duration": 0.02, "step": 1e-3, "method": "rk4", "every": 20, "accompanied": 0.2}
+    one, several = (ph.sweep(ph.load("arm-7"), {drawn: ph.Normal(0, 2.0)}, threads=n, **options) for n in (1, 5))
+    assert same(one, several)
+    assert (one["status"] == STATUS["refused"]).any() == (drawn == "start.q.joint1")
+
+
+def test_starts_that_are_alike_are_refused_alike(monkeypatch):
+    """Limits are looked at once for all runs where none has a start of its own."""
+    asked = []
+    real = ph.ensemble.study_runner.beyond_limits
+    monkeypatch.setattr("polhode.ensemble.study_runner.beyond_limits", lambda m, q: asked.append(len(q)) or real(m, q))
+    arm, options = ph.load("arm-7"), {"duration": 0.01, "step": 1e-3, "method": "rk4"}
+    found = ph.sweep(arm, {"start.v.joint1": ph.Normal(0, 1)}, runs=50, **options)
+    assert (found["status"] == STATUS["finished"]).all()
+    assert set(asked) == {1}

@@ -98,7 +98,7 @@ def errors(model: Model, runs: BatchSamples, companions: BatchSamples) -> np.nda
 
 def lowered(verdict: np.ndarray, how: np.ndarray) -> np.ndarray:
     """Verdicts (n,), lowered where an estimated error leaves something open; how (n,): as in ACCOMPANIED."""
-    is_open, good = np.isin(how, (CONDITIONS, UNWATCHED, DAMPED)), verdict == GOOD
+    is_open, good = (how == CONDITIONS) | (how == UNWATCHED) | (how == DAMPED), verdict == GOOD
     return np.where(good & is_open, UNCHECKED, np.where(good & (how == SINGULAR), LOOSE, verdict)).astype(verdict.dtype)
 
 

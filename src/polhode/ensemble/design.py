@@ -66,9 +66,9 @@ class Design:
         counts = math.ceil(self.axes / WORDS)
         words = np.random.Philox(key=self._key).advance(first * counts).random_raw(n * counts * WORDS)
         # 53 bits, and half a bit more: neither 0 nor 1 ever comes
-        return ((words >> np.uint64(11)) + 0.5).reshape(n, -1)[:, : self.axes] * 2.0**-53
+        return ((words.reshape(n, -1)[:, : self.axes] >> np.uint64(11)) + 0.5) * 2.0**-53
 
-    @property
+    @cached_property
     def _key(self) -> np.ndarray:
         return np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
 

@@ -18,8 +18,9 @@ def joined(runner: StudyRunner, blocks: Sequence[RunBlock]) -> "xr.Dataset":
 
     data = {}
     for name, array in runner.arrays.items():
-        values = np.concatenate([block.arrays[name] for block in blocks]).astype(array.kind, copy=False)
-        data[name] = (("run", *array.axes), values, array.attrs)
+        parts = [block.arrays[name] for block in blocks]
+        values = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        data[name] = (("run", *array.axes), values.astype(array.kind, copy=False), array.attrs)
     used = {axis for array in runner.arrays.values() for axis in array.axes}
     coordinates = {name: values for name, values in runner.coordinates.items() if name in used and len(values)}
     reasons = {str(run): why for block in blocks for run, why in block.reasons.items()}

@@ -56,17 +56,14 @@ class ParameterValues:
 
     def values(self, first: int, last: int) -> np.ndarray:
         """The numbers (n, columns) of runs first … last − 1."""
-        parts = []
-        for block in range(first // TOGETHER, -(-last // TOGETHER)):
-            whole = self._block(block)
-            begin = block * TOGETHER
-            parts.append(whole[max(first - begin, 0) : last - begin])
-        return np.concatenate(parts)
+        begin, end = first // TOGETHER * TOGETHER, min(-(-last // TOGETHER) * TOGETHER, self.study.runs)
+        uniforms, places = self.design.uniforms(begin, end), cells(self.grids, begin, end)
+        blocks = [slice(k, k + TOGETHER) for k in range(0, end - begin, TOGETHER)]
+        return np.concatenate([self._block(uniforms[few], places[few]) for few in blocks])[first - begin : last - begin]
 
-    def _block(self, block: int) -> np.ndarray:
-        """The numbers of one block of runs."""
-        first, last = block * TOGETHER, min((block + 1) * TOGETHER, self.study.runs)
-        uniforms, places = self.design.uniforms(first, last), cells(self.grids, first, last)
+    def _block(self, uniforms: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The numbers of one block of n runs: uniforms (n, axes), the places on each grid (n, grids)."""
+        n = len(uniforms)
         found: dict[str, np.ndarray] = {}
         axis = grid = 0
         for given, slots in zip(self.study.samples.values(), self._slots, strict=True):
@@ -76,14 +73,14 @@ class ParameterValues:
             else:
                 with np.errstate(all="ignore"):  # what is not finite is told of each run
                     drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
-                drawn = drawn.reshape(last - first, given.width)
+                drawn = drawn.reshape(n, given.width)
                 axis += given.uniforms
             shared = len(slots) > 1 and given.width == len(slots) > 1
             for k, slot in enumerate(slots):
                 for j, column in enumerate(slot):
                     found[column.name] = drawn[:, k if shared else j]
         for name in self.study.derived:
-            found[self.parameters.columns(name, 1)[0].name] = self._derived(name, found, last - first)
+            found[self.parameters.columns(name, 1)[0].name] = self._derived(name, found, n)
         return np.stack([found[column.name] for column in self.columns], axis=1)
 
     def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:

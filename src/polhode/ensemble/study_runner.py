@@ -63,6 +63,10 @@ STATUS = {
 """How a run ended. Refused: no real machine has its numbers. Quarantined: running it raised an error. Failed: of a run
 that was followed by itself, a fault of another kind."""
 
+LANES = 8
+"""Companions are computed in multiples of this, the last one again: runs beyond whole lanes go one by one, each of them
+in the time of all lanes together."""
+
 _ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4, FAILED: 7}
 
 
@@ -303,16 +307,19 @@ class StudyRunner:
         for k in np.flatnonzero(self.batch.violated(*given)).tolist():
             refused[k] = "the start violates the constraints"
         refused |= self._outside(given[0])
-        bad = sorted({**refused, **skipped})
-        numbers[bad] = self._harmless
-        given, batch = self._given(numbers), batch or self.lanes
+        bad, batch = sorted({**refused, **skipped}), batch or self.lanes
+        if bad:
+            numbers[bad] = self._harmless
+            given = self._given(numbers)
         block = batch.run(*given, self.timing, threads)
         found = self._arrays(block, values)
         error, how, drift = np.full(len(values), np.nan), np.full(len(values), NO, "i1"), found.get("energy_drift")
         chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
         if len(chosen):
             other, timing = self._companion
-            second = batch.beside(other).run(*(x[chosen] for x in given), timing, threads)
+            whole = chosen if self.single else np.pad(chosen, (0, -len(chosen) % LANES), mode="edge")
+            second = batch.beside(other).run(*(x[whole] for x in given), timing, threads)
+            second = BatchSamples(*(x[: len(chosen)] for x in second))
             runs = BatchSamples(*(x[chosen] for x in block))
             error[chosen], how[chosen] = errors(self.model, runs, second), self._left_open(runs)
             if drift is not None:
@@ -329,7 +336,8 @@ class StudyRunner:
             if array.kind == "f8" and name != "sample" and bad:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
-        ended = {k: block.reason[k] for k in np.flatnonzero(block.reason != "").tolist() if k not in bad}
+        told = np.flatnonzero(block.reason != "").tolist() if self.single else []  # runs side by side give none
+        ended = {k: block.reason[k] for k in told if k not in bad}
         return RunBlock(first, last, found, {first + k: why for k, why in {**ended, **refused, **skipped}.items()})
 
     def _left_open(self, runs: BatchSamples) -> np.ndarray:
@@ -367,7 +375,9 @@ class StudyRunner:
 
     def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
-        q, v, p = (np.tile(x, (len(values), 1)) for x in (*self.start, self.batch.defaults))
+        given, own = {"q": self.start[0], "v": self.start[1], "p": self.batch.defaults}, self._parts
+        rows = {part: np.broadcast_to(x, (len(values), len(x))) for part, x in given.items()}
+        q, v, p = (x.copy() if part in own else x for part, x in rows.items())
         start = {"q": q, "v": v}
         places = {name: k for k, name in enumerate(self.batch.names)}
         for k, column in enumerate(self.drawn):
@@ -379,6 +389,11 @@ class StudyRunner:
             q, v = self.batch.moved(moved_within(self.model, q) if self._has_limits else q, v, p)
         return q, v, p
 
+    @cached_property
+    def _parts(self) -> set[str]:
+        """What differs from run to run: "q" and "v" of the start, "p", the kernel's own numbers."""
+        return {column.of if column.of in START else "p" for column in self.drawn}
+
     @property
     def _has_limits(self) -> bool:
         return self.study.run_options.limits and has_limits(self.model)
@@ -387,7 +402,9 @@ class StudyRunner:
         """The runs whose start q (n, nq) is outside the limits of a joint, and why they are refused."""
         if not self._has_limits:
             return {}
-        far = too_far(self.model, beyond_limits(self.model, q))
+        alike = "q" not in self._parts and not self.scenario.options.move_start
+        far = too_far(self.model, beyond_limits(self.model, q[:1] if alike else q))
+        far = np.broadcast_to(far, q.shape) if far.any() or not alike else far
         names = self.parameters.starts["q"]
         which = {k: names[int(np.argmax(far[k]))] for k in np.flatnonzero(np.any(far, axis=1)).tolist()}
         return {k: f"the start of '{name}' is outside the limits of its joint" for k, name in which.items()}

@@ -34,8 +34,8 @@ SECONDS = {"here": 0.5, "cluster": 2.0}
 ON_GPU = 16
 """A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
-PROBE = 5e-3
-"""Seconds that a few runs are tried for, to tell what one costs."""
+PROBE = 1e-3
+"""Seconds that a few runs are tried for, to tell what one costs: enough for a factor of two in the size of chunks."""
 
 SINGLE = 16
 """Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
@@ -150,19 +150,40 @@ class SweepJob:
         if self.runner.single:
             return min(SINGLE, self.study.runs)
         batch, samples = self.runner.batch, len(self.runner.timing.times)
-        bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
         if self.device is not None and self.device.most_runs:
-            count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_, self.study.runs / self.device.count)
+            count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / self._bytes, self.study.runs / self.device.count)
         else:
             cost = max(_cost(self.runner), 1e-9)
-            count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / bytes_)
+            count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / self._bytes)
             if self.client is None:
-                share = self.study.runs / self.threads
-                count = min(count, _part(share, share * cost) if batch.is_quick else share / 4)
+                count = self._part_of_a_thread(cost, seconds, count)
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
+
+    def _part_of_a_thread(self, cost: float, seconds: float, count: float) -> float:
+        """Runs of a chunk, at most `count`: some of those of a thread; or all of a short study, shared by all threads.
+
+        cost, seconds  of one run, and of a chunk at most
+        """
+        runs, is_quick = self.study.runs, self.runner.batch.is_quick
+        share = runs / self.threads
+        if is_quick and self.threads == 1:
+            return min(count, runs)
+        if (
+            is_quick
+            and self.out is None
+            and share * cost <= seconds
+            and runs <= min(MOST_TOGETHER, CHUNK_BYTES / self._bytes)
+        ):
+            return runs
+        return min(count, _part(share, share * cost) if is_quick else share / 4)
+
+    @property
+    def _bytes(self) -> int:
+        """Bytes of the results of one run."""
+        return sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
 
     def _here(self, store: StudyStore, pending: Sequence[int]) -> None:
         """Run chunks in threads of this process; several threads share a chunk where chunks are few."""
@@ -199,15 +220,17 @@ class SweepJob:
         size = self._size()
         bounds = [(k, min(k + size, self.study.runs)) for k in range(0, self.study.runs, size)]
         found: dict[int, RunBlock] = {}
+        outer = min(self._together, len(bounds))
+        inner = max(1, self.threads // outer)
 
         def do(pair: tuple[int, int]) -> None:
-            block = run_or_quarantine(self.runner, *pair, 1, self.device)
+            block = run_or_quarantine(self.runner, *pair, inner, self.device)
             found[pair[0]] = block
             status = block.arrays["status"]
             counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
             self._count({"first": pair[0], "last": pair[1], "status": counts}, self._name)
 
-        in_threads(do, bounds, self._together)
+        in_threads(do, bounds, outer)
         return joined(self.runner, [found[first] for first, _ in bounds])
 
 

@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -85,21 +86,34 @@ def digest_of(place: str, path: Path, size: int | None = None) -> tuple[int, str
 def written_with_digest(place: str, path: Path, content: Iterable[bytes | memoryview]) -> tuple[int, str]:
     """Size and digest of a file, as `digest_of`, whose content is written: it is there as a whole, or not at all."""
     found, count = hashlib.sha256(f"{place}\n".encode()), 0
-    part = path.with_suffix(f".{secrets.token_hex(8)}.partial")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    part = f"{path}.{secrets.token_hex(8)}.partial"
+    handle = _created(part, path.parent)
     try:
-        with part.open("wb", buffering=0) as file:
+        try:
             for piece in content:
                 view = memoryview(piece)
                 while view.nbytes:
-                    done = file.write(view[:PIECE])
+                    done = os.write(handle, view[:PIECE])
                     found.update(view[:done])
                     view, count = view[done:], count + done
-        part.replace(path)
+        finally:
+            os.close(handle)
+        os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(part)
         raise
     return count, found.hexdigest()
+
+
+def _created(name: str, folder: Path) -> int:
+    """The descriptor of a new file, open to be written; its folder is made where it is not there."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(name, flags, 0o666)
+    except FileNotFoundError:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(name, flags, 0o666)
 
 
 def digest(place: str, content: bytes) -> str:

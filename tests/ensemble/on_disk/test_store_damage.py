@@ -12,12 +12,21 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.ensemble.on_disk.seal import GROUP, RECEIPTS, RESULTS, SEAL, read_seal
+from polhode.ensemble.on_disk.seal import (
+    GROUP,
+    RECEIPTS,
+    RESULTS,
+    SEAL,
+    read_receipt,
+    read_seal,
+    write_json,
+    write_seal,
+)
 from polhode.ensemble.on_disk.store import StudyStore
 from polhode.ensemble.on_disk.verify import verify_study
 from polhode.ensemble.study_file import load_study
 from polhode.ensemble.summary import summary
-from polhode.result.digests import with_digest
+from polhode.result.digests import digest_of, with_digest
 
 TEXT = """\
 study: small
@@ -116,9 +125,9 @@ def mended(made, copy, names, harm, rng):
 
 def test_damage_to_shared_files_is_mended(made, copy):
     rng = random.Random(1)
-    shared = [SEAL, RESULTS, "summary.nc", f"{GROUP}/zarr.json", f"{GROUP}/time/c/0", f"{RECEIPTS}/000001.json"]
+    shared = [SEAL, RESULTS, "summary.nc", f"{GROUP}/zarr.json", f"{GROUP}/time/c.0", f"{RECEIPTS}/000001.json"]
     mended(made, copy, shared, "flip", rng)
-    mended(made, copy, [f"{GROUP}/q/zarr.json", f"{GROUP}/dof/c/0"], "delete", rng)
+    mended(made, copy, [f"{GROUP}/q/zarr.json", f"{GROUP}/dof/c.0"], "delete", rng)
 
 
 @pytest.mark.long
@@ -139,21 +148,21 @@ def test_a_thousand_flipped_bits_are_noticed(copy):
 
 
 def test_a_chunk_in_the_place_of_another_is_damage(made, copy):
-    chunk = copy / GROUP / "q_end" / "c"
-    shutil.copy(chunk / "0" / "0", chunk / "1" / "0")
+    chunk = copy / GROUP / "q_end" / "c.1.0"
+    shutil.copy(chunk.with_name("c.0.0"), chunk)
     assert is_noticed(copy)
     polhode("--resume", "--out", copy, "--quiet")
     assert np.array_equal(ph.open_study(copy)["q_end"], made[1]["q_end"])
     chunk.rename(copy / "aside")  # arrays of one shape, exchanged
-    (copy / GROUP / "v_end" / "c").rename(chunk)
-    (copy / "aside").rename(copy / GROUP / "v_end" / "c")
+    (copy / GROUP / "v_end" / "c.1.0").rename(chunk)
+    (copy / "aside").rename(copy / GROUP / "v_end" / "c.1.0")
     assert is_noticed(copy)
 
 
 def test_a_chunk_of_another_study_is_damage(made, copy, tmp_path):
     (tmp_path / "other.yaml").write_text(TEXT.replace("seed: 3", "seed: 4"))
     assert polhode(tmp_path / "other.yaml", "--out", tmp_path / "o", "--chunk", 8, "--quiet").exit_code == 0
-    shutil.copytree(tmp_path / "o" / GROUP / "q" / "c" / "1", copy / GROUP / "q" / "c" / "1", dirs_exist_ok=True)
+    shutil.copy(tmp_path / "o" / GROUP / "q" / "c.1.0.0", copy / GROUP / "q")
     assert is_noticed(copy)
     shutil.copy(tmp_path / "o" / RECEIPTS / "000001.json", copy / RECEIPTS / "000001.json")
     assert is_noticed(copy)
@@ -171,17 +180,17 @@ def test_another_byte_order_and_other_units_are_damage(made, copy):
 
 
 def test_a_reader_of_one_array_is_told_when_it_reads_it(made, copy):
-    path = copy / GROUP / "q" / "c" / "1" / "0" / "0"
+    path = copy / GROUP / "q" / "c.1.0.0"
     content = bytearray(path.read_bytes())
     content[40] ^= 4
     path.write_bytes(content)
     found = ph.open_study(copy, verify=False)
     assert np.array_equal(found["q"][:8], made[1]["q"][:8])
-    with pytest.raises(ph.InputError, match=r"q/c/1/0/0.*damaged"):
+    with pytest.raises(ph.InputError, match=r"q/c.1.0.0.*damaged"):
         found["q"].values  # noqa: B018
-    with pytest.raises(ph.InputError, match=r"damaged.*\n.*q/c/1/0/0 \(its checksum is wrong\).*\n.*--resume"):
+    with pytest.raises(ph.InputError, match=r"damaged.*\n.*q/c.1.0.0 \(its checksum is wrong\).*\n.*--resume"):
         ph.open_study(copy)
-    with pytest.warns(ph.PolhodeWarning, match=r"not all runs are there(.|\n)*16 runs(.|\n)*q/c/1/0/0"):
+    with pytest.warns(ph.PolhodeWarning, match=r"not all runs are there(.|\n)*16 runs(.|\n)*q/c.1.0.0"):
         rest = ph.open_study(copy, gaps=True)
     assert rest.attrs["runs_done"] == 16
     assert (rest["status"][8:16] == 0).all()
@@ -190,10 +199,10 @@ def test_a_reader_of_one_array_is_told_when_it_reads_it(made, copy):
 
 
 def test_a_missing_chunk_is_an_error_and_a_missing_receipt_a_stated_gap(copy):
-    path = copy / GROUP / "height" / "c" / "2" / "0"
+    path = copy / GROUP / "height" / "c.2.0"
     content = path.read_bytes()
     path.unlink()
-    with pytest.raises(ph.InputError, match=r"damaged.*\n.*height/c/2/0 \(missing\)"):
+    with pytest.raises(ph.InputError, match=r"damaged.*\n.*height/c.2.0 \(missing\)"):
         ph.open_study(copy)
     path.write_bytes(content)
     (copy / RECEIPTS / "000002.json").unlink()
@@ -272,7 +281,7 @@ def test_what_cannot_be_mended_is_told(copy):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_what_is_no_plain_file_is_damage(copy):
-    for name in (SEAL, f"{GROUP}/q/c/0/0/0", f"{GROUP}/zarr.json", "summary.nc"):
+    for name in (SEAL, f"{GROUP}/q/c.0.0.0", f"{GROUP}/zarr.json", "summary.nc"):
         before = (copy / name).read_bytes()
         (copy / name).unlink()
         os.mkfifo(copy / name)
@@ -291,10 +300,8 @@ def test_only_arrays_of_our_kinds_are_decoded(copy):
         path = copy / GROUP / name / "zarr.json"
         path.write_text(path.read_text().replace(old, new))
         seal = read_seal(copy)
-        from polhode.ensemble.on_disk.seal import make_seal, write_seal
-
-        facts = {key: x for key, x in seal._asdict().items() if key != "files"}
-        write_seal(copy, make_seal(copy / GROUP, facts))
+        files = {key: digest_of(seal.place(key), copy / GROUP / key) for key in seal.files}
+        write_seal(copy, seal._replace(files=files))
         with pytest.raises(ph.InputError, match="not an array that a study has"):
             ph.open_study(copy)
 
@@ -311,8 +318,8 @@ def test_chunks_of_fill_values_are_files_too(tmp_path):
     (tmp_path / "study.yaml").write_text(TEXT + "input: {elbow: 0.1}\naccompanied: 0\n")
     study = load_study(tmp_path / "study.yaml")
     assert not ph.sweep(study, out=tmp_path / "s", chunk=8)["verdict"].any()
-    (tmp_path / "s" / GROUP / "verdict" / "c" / "1").unlink()
-    with pytest.raises(ph.InputError, match=r"verdict/c/1 \(missing\)"):
+    (tmp_path / "s" / GROUP / "verdict" / "c.1").unlink()
+    with pytest.raises(ph.InputError, match=r"verdict/c.1 \(missing\)"):
         ph.open_study(tmp_path / "s")
 
 
@@ -325,3 +332,31 @@ def test_a_study_of_python_knows_no_file(tmp_path):
     told = polhode("--resume", "--out", tmp_path / "s")
     assert "begun in Python" in told.stderr
     assert polhode("--verify", "--out", tmp_path / "s").exit_code == 0
+
+
+def test_a_study_with_a_folder_for_each_chunk_is_read(made, copy):
+    """As those that are older than the separator in the seal."""
+    seal = read_seal(copy)
+    old = seal._replace(separator="/")
+    for name in [*seal.axes, "time", "parameter", "coordinate", "dof"]:
+        path = copy / GROUP / name / "zarr.json"
+        path.write_text(path.read_text().replace('"separator": "."', '"separator": "/"'))
+    keys = {key: key.replace("/c.", "/c/") for key in seal.files}
+    keys |= {seal.key(name, k): old.key(name, k) for name in seal.axes for k in range(seal.chunks)}
+    for key, new in keys.items():
+        (copy / GROUP / new).parent.mkdir(parents=True, exist_ok=True)
+        (copy / GROUP / key).rename(copy / GROUP / new)
+    shared = {keys[key]: digest_of(old.place(keys[key]), copy / GROUP / keys[key]) for key in seal.files}
+    old = old._replace(files=shared)
+    for k in range(seal.chunks):
+        receipt = read_receipt(copy, seal, k)
+        receipt["files"] = {
+            name: digest_of(old.chunk_place(name, k), copy / GROUP / old.key(name, k)) for name in old.axes
+        }
+        write_json(copy / RECEIPTS / f"{k:06d}.json", receipt)
+    write_seal(copy, old)
+    content = json.loads((copy / SEAL).read_text())
+    del content["separator"], content["sha256"]
+    (copy / SEAL).write_bytes(with_digest(content))
+    assert not verify_study(copy).damage
+    assert ph.open_study(copy, verify=True).load().equals(made[1])

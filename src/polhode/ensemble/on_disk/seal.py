@@ -66,6 +66,8 @@ class Seal(NamedTuple):
 
     axes   of each array over runs, the axis of runs among them
     files  by their path in the group
+    separator  between the numbers in the name of a chunk's file; "/": each chunk has folders of its own, as in studies
+               that are older than this entry
     """
 
     identity: str
@@ -75,6 +77,7 @@ class Seal(NamedTuple):
     source: str
     axes: dict[str, int]
     files: dict[str, Entry]
+    separator: str = "."
 
     @property
     def chunks(self) -> int:
@@ -95,27 +98,10 @@ class Seal(NamedTuple):
 
     def key(self, name: str, number: int) -> str:
         """The path, in the group, of the one file of a chunk of an array."""
-        return "/".join((name, "c", str(number), *["0"] * (self.axes[name] - 1)))
+        return f"{name}/{self.separator.join(('c', str(number), *['0'] * (self.axes[name] - 1)))}"
 
 
 # the seal
-
-
-def make_seal(group: Path, facts: Mapping[str, Any]) -> Seal:
-    """The seal of the files of a new group; facts: all of it but its files."""
-    bare = Seal(files={}, **facts)
-    files = {key: digest_of(bare.place(key), group / key) for key in shared_files(group, bare.axes)}
-    return bare._replace(files=files)
-
-
-def shared_files(group: Path, axes: Mapping[str, int]) -> list[str]:
-    """Every file of a group but for those of chunks of runs."""
-    found = []
-    for path in sorted(group.rglob("*")):
-        parts = path.relative_to(group).parts
-        if path.is_file() and not (len(parts) > 2 and parts[0] in axes and parts[1] == "c"):
-            found.append("/".join(parts))
-    return found
 
 
 def write_seal(folder: Path, seal: Seal) -> None:
@@ -138,6 +124,8 @@ def read_seal(folder: Path) -> Seal:
         raise Damaged("not a seal: wrong arrays")
     if not all(is_inside(key) and is_entry(entry) for key, entry in files.items()) or "zarr.json" not in files:
         raise Damaged("not a seal: wrong files")
+    if found.setdefault("separator", "/") not in ("/", "."):
+        raise Damaged("not a seal: wrong names of chunks")
     values = {name: found[name] for name in Seal._fields}
     return Seal(**values)._replace(files={key: (size, digest) for key, (size, digest) in files.items()})
 
@@ -224,7 +212,7 @@ def read_receipt(folder: Path, seal: Seal, number: int) -> dict[str, Any]:
         raise Damaged("not a receipt: the number of its runs")
     if not isinstance(files, dict) or set(files) != set(seal.axes) or not all(map(is_entry, files.values())):
         raise Damaged("not a receipt: its files")
-    numbers = {str(run) for run in range(first, last)}
+    numbers = {str(run) for run in range(first, last)} if reasons else set[str]()
     if not isinstance(reasons, dict) or not all(
         run in numbers and isinstance(why, str) and len(why) <= REASON for run, why in reasons.items()
     ):

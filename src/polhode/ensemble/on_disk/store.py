@@ -34,7 +34,6 @@ from polhode.ensemble.on_disk.seal import (
     Seal,
     checked_attributes,
     chunk_damage,
-    make_seal,
     read_receipt,
     read_receipts,
     read_seal,
@@ -333,12 +332,12 @@ def _locked(where: str, place: Path) -> Lock:
 def _begin(place: Path, runner: StudyRunner, chunk: int) -> Seal:
     """The seal of a new, empty group, which is made beside the place of the study's."""
     shutil.rmtree(place / BEGUN, ignore_errors=True)
-    for key, content in empty_group(runner, chunk).items():
-        written_with_digest(key, place / BEGUN / key, [content])
-    study = runner.study
+    study, attributes = runner.study, runner.attributes
     axes = {name: 1 + len(array.axes) for name, array in runner.arrays.items()}
-    known = {"identity": study.identity, "runs": study.runs, "chunk": chunk, "seed": int(study.seed)}
-    return make_seal(place / BEGUN, known | {"source": study.source, "axes": axes})
+    bare = Seal(attributes["identity"], study.runs, chunk, int(study.seed), study.source, axes, {})
+    made = empty_group(runner, chunk, attributes)
+    files = {key: written_with_digest(bare.place(key), place / BEGUN / key, [made[key]]) for key in sorted(made)}
+    return bare._replace(files=files)
 
 
 def _mend(place: Path, runner: StudyRunner, chunk: int) -> None:

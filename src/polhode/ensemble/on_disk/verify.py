@@ -68,8 +68,8 @@ def _strangers(place: Path, seal: Seal) -> Iterator[Damage]:
     known = set(seal.files)
     for path in sorted((place / GROUP).rglob("*")):
         key = path.relative_to(place / GROUP).as_posix()
-        name, _, rest = key.partition("/c/")
-        number = rest.partition("/")[0]
+        name, _, rest = key.partition("/")
+        number = rest.removeprefix(f"c{seal.separator}").partition(seal.separator)[0]
         of_chunk = name in seal.axes and number.isdecimal() and key == seal.key(name, int(number))
         if path.is_file() and key not in known and not key.endswith(".partial") and not of_chunk:
             yield Damage(f"{GROUP}/{key}", "no file of this study")

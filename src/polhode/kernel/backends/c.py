@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, escaped, message
+from polhode.kernel.backends.rolled_text import rolled
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import (
     Block,
@@ -63,6 +64,7 @@ class Dialect(NamedTuple):
     table     what stands before that of a table
     sincos    how sine and cosine of one argument come from one call; "": they do not
     text      operations that it writes in its own way
+    rolled    whether lines that repeat are loops
     """
 
     real: str
@@ -70,6 +72,7 @@ class Dialect(NamedTuple):
     table: str = "static const"
     sincos: str = ""
     text: Mapping[str, str] = {}
+    rolled: bool = False
 
 
 WORDS = """
@@ -88,7 +91,7 @@ RESERVED = {
 }
 """Names that no argument may have: words of the languages, and the functions that are called here."""
 
-UNUSABLE = re.compile(r"([^a-zA-Z].*)?|x[ab]?\d+|routine\d+.*|(M|FP|HUGE|MATH)_.*|INFINITY|NAN")
+UNUSABLE = re.compile(r"([^a-zA-Z].*)?|x[abcklr]?\d+|xc\d+_\d+|routine\d+.*|(M|FP|HUGE|MATH)_.*|INFINITY|NAN")
 """Nor this: what does not begin with a letter, the names of values and routines, and those that <math.h> defines."""
 
 
@@ -291,7 +294,8 @@ class _Loops:
         """The text of statements."""
         for statement in body:
             if isinstance(statement, Block):
-                yield from self._braced("{", self._block(statement))
+                lines = self._block(statement)
+                yield from self._braced("{", rolled(list(lines)) if self.dialect.rolled else lines)
             elif isinstance(statement, For):
                 i, first, last = statement.variable, self.index(statement.first), self.index(statement.last)
                 up = f"for (int {i} = {first}; {i} < {last}; {i}++) {{"

@@ -29,6 +29,7 @@ from polhode.kernel.backends.c import (
     statements,
 )
 from polhode.kernel.backends.python import PythonBackend
+from polhode.kernel.backends.rolled_text import rolled
 from polhode.kernel.graph import Graph
 from polhode.kernel.routine import Block, For, Routine, Statement, Switch
 from polhode.kernel.schedule import fused
@@ -168,9 +169,11 @@ def cuda_source(graph: Graph, name: str, real: str = "double") -> str:
     kinds = [f"const {real}" if k < len(graph.inputs) else real for k in range(len(names))]
     arrays = [f"{kind} *{array}" for kind, array in zip(kinds, names, strict=True)]
     rows = ", ".join(f"{array} + i * {step}" for array, step in zip(names, steps, strict=True))
-    function, sincos = ("static __device__ void", SINCOS) if is_small(graph) else (f"{CALLED} void", SINCOS_CALLED)
-    dialect = Dialect(real, function, "static __device__ const", sincos=sincos)
-    body = "\n".join(f"    {line}" for line in statements(graph, names, dialect))
+    small = is_small(graph)
+    function, sincos = ("static __device__ void", SINCOS) if small else (f"{CALLED} void", SINCOS_CALLED)
+    dialect = Dialect(real, function, "static __device__ const", sincos=sincos, rolled=not small)
+    lines = statements(graph, names, dialect)
+    body = "\n".join(f"    {line}" for line in (lines if small else rolled(list(lines))))
     functions = routine_sources(graph, dialect)
     constants = CONSTANTS if any(word in body + functions for word in ("INFINITY", "NAN")) else ""
     if "sine_cosine(" in body + functions:

@@ -144,6 +144,11 @@ class BatchSamples(NamedTuple):
     accepted: np.ndarray
     reason: np.ndarray
 
+    def clear(self) -> None:
+        """Write NaN for all states and outputs."""
+        for array in (self.q, self.v, self.outputs, self.q_end, self.v_end):
+            array.fill(np.nan)
+
 
 def equal_steps(duration: float, h: float, sampled: int | np.ndarray) -> SampleTimes:
     """Samples after every so many equal steps, or at times that are the ends of steps; and at the end."""

@@ -63,6 +63,9 @@ MORE_TOGETHER = 1024
 """The same, at most, of trees by equal steps: a call takes the steps of one run after those of another, in registers;
 more runs mean less of the interpreter's time, which threads share, for each."""
 
+FEW = 32
+"""Runs that one thread follows at a time, at least, where there are fewer than TOGETHER for each."""
+
 QUICK_STEPS = 10
 """Equal steps of trees between checks for Ctrl-C, over those of other machines: one of `arm-7` in lanes takes 2 ns in
 the unit of `step_state.at_once`, a hundredth of what that allows."""
@@ -198,6 +201,8 @@ class BatchRun:
         """Runs that one thread follows at a time, where some threads share some runs."""
         if not self.is_quick:
             return TOGETHER
+        if threads > 1 and runs < threads * TOGETHER:
+            return max(FEW * -(-runs // (FEW * threads)), FEW)
         share = runs // (4 * threads)  # a few for each thread, since none is to wait long for the last
         return min(max(share // TOGETHER, 1) * TOGETHER, MORE_TOGETHER)
 
@@ -313,7 +318,7 @@ class BatchRun:
     def kernel(self, part: str, width: int | None = None) -> Kernel:
         """The kernel of one function of `graph`, for all SIMD lanes of this processor, or for fewer."""
         title = f"{self.model.name}: {part} of many {self.compiled.spec.method.name}"
-        return kernel_for(self.key(part), lambda: self.graph(part), title, width)
+        return kernel_for(self.key(part), lambda: self.graph(part), title, width, keep=True)
 
     def key(self, part: str) -> str:
         """A digest of all that the graph of one function depends on; "" where texts do not say all of it."""
@@ -366,7 +371,7 @@ class BatchRun:
 
     def _projected(self, part: str, states: np.ndarray, p: np.ndarray) -> np.ndarray:
         """States (n, nq + nv) after one projection onto the constraints, "nearest" or "nearer"."""
-        found = np.empty_like(states)
+        found = np.empty(states.shape)
         q, v = (np.ascontiguousarray(x) for x in (states[:, : self.nq], states[:, self.nq :]))
         numbers = [np.ascontiguousarray(p)] if self.names else []
         BoundKernel(self.kernel(part), len(states), [q, v, *numbers], [found])()
@@ -376,13 +381,15 @@ class BatchRun:
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """The samples of n runs from q (n, nq), v (n, nv) with numbers p (n, P); same bits by any number of threads."""
-        found, stretches = self.empty(len(q), timing), self.stretches(timing)
+        found, stretches = self.empty(len(q), timing, fill=False), self.stretches(timing)
         self.kernels  # noqa: B018 - compiled before threads ask for them
         if self.has_memory and any(stretch.is_new for stretch in stretches):
             self.again  # noqa: B018
 
         def follow(few: slice) -> None:
-            runs = BatchLoop(self, p[few], timing, BatchSamples(*(array[few] for array in found)))
+            own = BatchSamples(*(array[few] for array in found))
+            own.clear()
+            runs = BatchLoop(self, p[few], timing, own)
             runs.start(q[few], v[few], stretches[0])
             for stretch in stretches:
                 if not runs.advance(stretch):
@@ -398,11 +405,12 @@ class BatchRun:
         samples, sizes = len(timing.times), (self.nq, self.nv, len(self.outputs))
         q, v, outputs = (np.empty((n, samples, size)) for size in sizes)
         q_end, v_end = (np.empty((n, size)) for size in sizes[:2])
-        for array in (q, v, outputs, q_end, v_end) if fill else ():
-            array.fill(np.nan)
         status, end, accepted = (np.zeros(n) for _ in range(3))
         reason = np.full(n, "", dtype=object)
-        return BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted, reason)
+        found = BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted, reason)
+        if fill:
+            found.clear()
+        return found
 
 
 class BatchLoop:

@@ -102,8 +102,7 @@ def fused_routine(count):
 
 def test_optimised_code_of_all_modules_is_one_piece():
     graph = fused(trace(one(sums(60)), x=(3,)))
-    way = compile.CompiledAs(1, False, False, True)
-    facts, bitcode = compile._unoptimised(way, graph)
+    facts, _, bitcode = compile._compiled(graph, compile.CompiledAs(1, False, False, True), "later")
     entry = compile.CachedKernel(facts, compile.object_code(bitcode, FULL))
     assert len(divided(entry.image)) == len(divided(bitcode)) == 2
     assert compile.is_object(entry.image)

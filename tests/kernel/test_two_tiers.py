@@ -59,7 +59,7 @@ def until(found, what):
 
 def tier_of(name):
     """The kernel of a name among those of this process that are not optimised."""
-    (found,) = (tier for tier in two_tiers._watch.kernels if tier._name == name)
+    (found,) = (tier for tier in two_tiers._watch.kernels if tier.name == name)
     return found
 
 
@@ -169,8 +169,8 @@ from polhode.kernel.backends.llvm import compile, optimiser, two_tiers
 two_tiers.MOMENT, compile.SHORT_TEXT = 0.01, 0
 system = ph.compile(ph.load("quadruped"))
 state = system.model.zero, [0.0] * system.nv, [0.0] * system.nv
-asked, write = [], optimiser._write
-optimiser._write = lambda *given: (write(*given), asked.append(given))
+asked, write = [], optimiser.write_message
+optimiser.write_message = lambda *given: (write(*given), asked.append(given))
 while not asked:
     system.forward_dynamics(*state)
 print("asked", flush=True)
@@ -340,3 +340,47 @@ def test_a_kernel_from_disk_is_not_traced_again_by_a_short_use(place, monkeypatc
         kernel.is_hot()
     assert kernel(x)[0].tolist() == [6.0, 20.0]
     assert len(traces) == 2
+
+
+def test_a_graph_that_an_earlier_process_left_is_not_traced_again(place, monkeypatch):
+    """Code in lanes is made as soon as that of a kernel that was traced here; the graph on disk then goes."""
+    monkeypatch.setattr(compile, "FEW", 0)
+    x = np.random.default_rng(0).normal(size=(19, 3))
+
+    def make():
+        return trace(lambda x: Vec([x[0] * x[1] + x[2], x[0] / x[1]]), x=(3,))
+
+    def known(make):
+        monkeypatch.setattr(compile, "_kept", LruCache(64))
+        monkeypatch.setattr(compile, "_singles", LruCache(64))
+        two_tiers._watch.kernels.clear()
+        return compile.batch_kernel_for("a name", make, "two numbers")
+
+    first = known(make)
+    before = first(x)[0]
+    first.leave_graph()
+    assert len([*place.glob("*.graph")]) == 1
+    again = known(forbidden)
+    until(lambda: again(x) and again.facts["width"] == lanes(), "no lanes took over")
+    assert np.array_equal(again(x)[0], before)
+    assert not [*place.glob("*.graph")]
+
+
+def test_a_damaged_graph_is_traced_again(place, monkeypatch):
+    monkeypatch.setattr(compile, "FEW", 0)
+    monkeypatch.setattr(compile, "_kept", LruCache(64))
+    monkeypatch.setattr(two_tiers, "MOMENTS_TO_TRACE", 5)
+    x = np.array([[2.0, 3.0], [4.0, 5.0]])
+
+    def known():
+        monkeypatch.setattr(compile, "_singles", LruCache(64))
+        return compile.batch_kernel_for("a name", lambda: trace(lambda x: x[0] * x[1], x=(2,)), "a product")
+
+    first = known()
+    first(x)
+    first.leave_graph()
+    (file,) = place.glob("*.graph")
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    again = known()
+    until(lambda: again(x) and again.facts["width"] == lanes(), "no lanes took over")
+    assert again(x)[0].tolist() == [6.0, 20.0]

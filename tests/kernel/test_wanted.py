@@ -142,6 +142,24 @@ def test_of_programs_that_end_at_once_one_hands_on_its_list(place, monkeypatch):
     assert not started
 
 
+def test_nothing_is_handed_on_where_nothing_can_be_stored(tmp_path, monkeypatch):
+    """As in a folder that may only be read: each program would have the same kernels optimised, for nothing."""
+    started = []
+    monkeypatch.setattr(wanted, "started", lambda *given, **more: started.append(given) or 1 / 0)
+    kernels = WantedKernels()
+    kernels.add("a name", str(tmp_path / "nowhere"))
+    kernels.hand_on()
+    assert not started
+
+
+def test_very_large_kernels_wait_for_a_program_that_uses_them_for_long(place, monkeypatch):
+    small, large = kept_kernel("a"), kept_kernel("b")
+    monkeypatch.setattr(optimiser_process, "LARGEST", len(cache.load(large).bitcode))
+    cache.save(large, cache.load(large)._replace(bitcode=cache.load(large).bitcode + b" "))
+    optimiser_process.optimise_listed([(large, False), (small, False)], None)
+    assert [bool(cache.load(name).bitcode) for name in (small, large)] == [False, True]
+
+
 def test_a_process_that_cannot_be_started_leaves_no_claim(place, monkeypatch):
     kept_kernel("a")
     monkeypatch.setattr(sys, "executable", str(place / "nothing"))

@@ -284,32 +284,35 @@ def _claim(name: str) -> str:
     return f".{name}.claim"
 
 
-def _digest(name: str, payload: bytes) -> bytes:
-    """The digest of a kernel's name and content."""
-    return hashlib.sha256(name.encode() + b"\n" + payload).digest()
+def _digest(name: str, *parts: bytes | memoryview) -> bytes:
+    """The digest of a kernel's name and content, in parts."""
+    digest = hashlib.sha256(name.encode() + b"\n")
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
 
 
 def _packed(name: str, entry: CachedKernel) -> bytes:
     facts = json.dumps(entry.facts, sort_keys=True).encode()
-    payload = b"".join((struct.pack("<QQ", len(facts), len(entry.image)), facts, entry.image, entry.bitcode))
-    return MAGIC + _digest(name, payload) + payload
+    parts = struct.pack("<QQ", len(facts), len(entry.image)), facts, entry.image, entry.bitcode
+    return b"".join((MAGIC, _digest(name, *parts), *parts))
 
 
 def _unpacked(name: str, data: bytes) -> CachedKernel | None:
     """The kernel that a file holds; None where it is damaged, of another name, or not made as ours are."""
     start = len(MAGIC) + 32
-    payload = data[start:]
+    payload = memoryview(data)[start:]  # no copy of megabytes
     if not data.startswith(MAGIC) or _digest(name, payload) != data[len(MAGIC) : start]:
         return None
     try:
         size, image = struct.unpack_from("<QQ", payload)
-        facts = json.loads(payload[16 : 16 + size])
+        facts = json.loads(bytes(payload[16 : 16 + size]))
     except (struct.error, ValueError, OverflowError, RecursionError):
         return None
     end = 16 + size + image
     if not isinstance(facts, dict) or end > len(payload):
         return None
-    return CachedKernel(facts, payload[16 + size : end], payload[end:])
+    return CachedKernel(facts, bytes(payload[16 + size : end]), bytes(payload[end:]))
 
 
 def _trim(place: int) -> None:

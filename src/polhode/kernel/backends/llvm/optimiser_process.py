@@ -23,6 +23,10 @@ ENOUGH = 5.0
 """Seconds of processor time after which no further kernel of a list is begun: the kernels of `arm-7` take 0.7 s, those
 of `stewart-platform` 5, of forty four-bars 6. The next process hands on what is left."""
 
+LARGEST = 4_000_000
+"""Bytes of bitcode, or of a graph, up to which a kernel of a list is optimised: LLVM takes some 10 s for so many (2.5 s
+for 0.9 MB, steps of forty four-bars). Larger ones are optimised by programs that use them for long."""
+
 
 def serve() -> None:
     """Optimise kernels until the input ends: the whole program of a process."""
@@ -82,7 +86,7 @@ def _optimise_from_disk(name: str, cache: str | None, is_graph: bool) -> None:
     try:
         entry = load(name, cache, GRAPH) if is_graph else load(name, cache)
         body = b"" if entry is None else entry.image if is_graph else entry.bitcode
-        if entry is None or not body:
+        if entry is None or not 0 < len(body) <= LARGEST:
             return
         try:
             _stored(UnoptimisedKernel(name, cache, entry.facts, body, is_graph))

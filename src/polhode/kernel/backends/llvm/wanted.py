@@ -8,7 +8,7 @@ program that runs once costs nothing of this, and every kernel is optimised once
 from contextlib import suppress
 
 from polhode.kernel.backends.llvm.optimiser import OptimiserError, started, write_message
-from polhode.kernel.cache import claim, release
+from polhode.kernel.cache import claim, is_claimed, release
 
 ALL_WANTED = "wanted"
 """The name of the claim of whoever goes through a list: of several programs that end at once, one hands on its own."""
@@ -38,7 +38,7 @@ class WantedKernels:
         *_, (cache, _) = self._found.values()
         names = [[name, is_graph] for name, (where, is_graph) in self._found.items() if where == cache]
         self._found.clear()
-        if not claim(ALL_WANTED, cache):
+        if not claim(ALL_WANTED, cache) or not is_claimed(ALL_WANTED, cache):  # not: nothing could be stored there
             return
         try:
             process = started("optimise_wanted", answers=False)

@@ -50,7 +50,7 @@ def _graph_parts(graph: Graph) -> tuple[Any, tuple]:
 def _routine_parts(routine: Routine) -> tuple[Any, tuple]:
     """A routine without its derivative, which may be a function of anybody's and which no compiler reads."""
     own = routine.name, routine.inputs, routine.outputs, dict(routine.arrays), dict(routine.tables), dict(routine.whole)
-    return Routine, (*own, routine.body, None, routine.unset, routine.shared)
+    return Routine, (*own, routine.body, None, routine.unset, routine.shared, routine.busy)
 
 
 class _Unpickler(pickle.Unpickler):

@@ -22,7 +22,7 @@ from polhode.kernel.backends.llvm.object_parts import divided, is_object, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.small_code import small_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine, processor_identity
-from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
+from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, NEVER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
@@ -297,8 +297,9 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
     def made() -> CachedKernel:
         found = [_module_code(text, level, not at_once)]
         for module in shared:  # the next kernel that calls it may be one that is optimised later
-            again = partial(_module_code, module.text, level, level == QUICK)
-            found.append(_shared_code.get((module.name, level), again))
+            own = max(level, OF_LONG) if module.busy and when() != NEVER else level
+            again = partial(_module_code, module.text, own, level == QUICK)
+            found.append(_shared_code.get((module.name, own, level), again))
         images, bitcodes = map(joined, zip(*found, strict=True))
         return CachedKernel(facts, images, b"" if at_once else bitcodes)
 

@@ -1,5 +1,6 @@
 """Kernels that are used at once and optimised later: the same bits, whatever happens meanwhile."""
 
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from polhode.formats.library import names
 from polhode.kernel import cache, trace
 from polhode.kernel.backends.llvm import compile, hoisted_kernel, two_tiers
 from polhode.kernel.backends.llvm.compile import build, lanes
-from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code
+from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code, started
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
 from polhode.scalar import Vec
@@ -184,6 +185,35 @@ def test_a_process_that_ends_meanwhile_loses_nothing(place):
     names = [file.stem for file in place.glob("*.kernel")]
     until(lambda: any(map(is_optimised, names)), "no kernel was optimised")
     until(lambda: not [*place.glob(".*")], "a claim was left")
+
+
+def test_a_process_that_ends_begins_with_no_other_kernel(place, monkeypatch):
+    """What it has in hand ends in an error then, and its thread goes on to the next."""
+    gravity()
+    name = next(place.glob("*.kernel")).stem
+    tier = tier_of(name)
+    monkeypatch.setattr(two_tiers._watch, "is_ended", True)
+    assert not tier.optimise(forbidden)
+    assert not cache.is_claimed(name)
+
+
+def test_a_process_that_ends_before_it_asked_leaves_no_claim(place):
+    """Nor one that ends while it asks: the other process then ends the claim."""
+    gravity()
+    name, folder = next(place.glob("*.kernel")).stem, os.environ["POLHODE_CACHE"]
+    assert cache.claim(name)
+    watch = two_tiers._Watch()
+    watch.in_hand = name, folder
+    watch.end()
+    assert not cache.is_claimed(name)
+    assert cache.claim(name)
+    process = started("serve")
+    head = {"name": name, "cache": folder, "facts": {"level": 2}, "is_graph": False, "size": 1000}
+    process.stdin.write(json.dumps(head).encode() + b"\n" + b"half of it")
+    process.stdin.close()
+    until(lambda: process.poll() is not None, "it did not end")
+    process.stdout.close()
+    assert not cache.is_claimed(name)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -42,6 +42,17 @@ class UnoptimisedKernel(NamedTuple):
     is_graph: bool = False
 
 
+class EndedError(ValueError):
+    """A file ended before a message did.
+
+    head  what was told of the message; None: not even that
+    """
+
+    def __init__(self, head: dict[str, Any] | None = None) -> None:
+        super().__init__("the end")
+        self.head = head
+
+
 class OptimiserError(Exception):
     """The process that optimises kernels could not be started, ended too soon, or refused a kernel."""
 
@@ -82,17 +93,22 @@ class Optimiser:
 
     def __init__(self) -> None:
         self._process = started("serve")
+        self.is_asked = False
+        """Whether it is, or is about to be, told what to optimise: then it ends the claim."""
 
     def optimised(self, asked: UnoptimisedKernel) -> CachedKernel:
         """A kernel with its object code, without bitcode."""
         given, told = self._process.stdin, self._process.stdout
         assert given is not None
         assert told is not None
+        self.is_asked = True
         try:
             write_message(given, asked._asdict(), asked.body)
             answer, image = read_message(told)
         except (OSError, ValueError) as error:
             raise OptimiserError(f"its process ended ({self._process.poll()})") from error
+        finally:
+            self.is_asked = False
         if "error" in answer:
             raise OptimiserError(answer["error"])
         return CachedKernel(answer["facts"], image)
@@ -123,14 +139,14 @@ def write_message(file: IO[bytes], head: dict[str, Any], body: bytes) -> None:
 
 
 def read_message(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """What `write_message` wrote; a ValueError where the file ends before."""
+    """What `write_message` wrote; an EndedError where the file ends before."""
     line = file.readline()
     if not line.endswith(b"\n"):
-        raise ValueError("the end")
+        raise EndedError
     head, body = json.loads(line), bytearray()
     while len(body) < head["size"]:
         more = file.read(head["size"] - len(body))
         if not more:
-            raise ValueError("the end")
+            raise EndedError(head)
         body += more
     return head, bytes(body)

@@ -11,7 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from polhode.kernel.backends.llvm.compile import CompiledAs, compiled_graph
-from polhode.kernel.backends.llvm.optimiser import UnoptimisedKernel, object_code, read_message, write_message
+from polhode.kernel.backends.llvm.optimiser import (
+    EndedError,
+    UnoptimisedKernel,
+    object_code,
+    read_message,
+    write_message,
+)
 from polhode.kernel.backends.llvm.wanted import ALL_WANTED
 from polhode.kernel.cache import GRAPH, CachedKernel, claim, forget, load, release, save
 from polhode.kernel.graph_bytes import unpacked
@@ -35,7 +41,9 @@ def serve() -> None:
     while True:
         try:
             head, body = read_message(given)
-        except ValueError:
+        except EndedError as cut:
+            if cut.head:  # its user's process ended while it wrote
+                release(cut.head["name"], cut.head["cache"])
             return
         asked = UnoptimisedKernel(head["name"], head["cache"], head["facts"], body, head["is_graph"])
         answer: dict[str, Any]

@@ -11,7 +11,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from typing import Any
@@ -132,6 +133,20 @@ class Jumps:
 # kernels in use
 
 
+@contextmanager
+def _claimed(name: str, cache: str | None) -> Iterator[bool]:
+    """A block in which this process is the one that optimises a kernel, if that is so; none begins when it ends."""
+    if _watch.is_ended or not claim(name, cache):
+        yield False
+        return
+    _watch.in_hand = name, cache
+    try:
+        yield not _watch.is_ended  # else `end` may have been too early to see the claim
+    finally:
+        _watch.in_hand = None
+        release(name, cache)
+
+
 class FirstTier:
     """A kernel compiled quickly, until its optimised code takes over."""
 
@@ -164,14 +179,12 @@ class FirstTier:
     def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
         """Let optimised code take over; False where another process is about to make it."""
         name, facts = self.name, self._entry.facts
-        if not claim(name, self._cache):
-            return False
-        try:
+        with _claimed(name, self._cache) as is_ours:
+            if not is_ours:
+                return False
             found = load(name, self._cache) if name else None  # by another process, meanwhile
             if found is None or found.bitcode or found.facts != facts:
                 found = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, self._entry.bitcode))
-        finally:
-            release(name, self._cache)
         with _watch.linking:
             loop, entry, kept = self._link(found)
             self._kept.append(kept)
@@ -251,17 +264,15 @@ class SinglesFirst:
     def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
         """Let code in lanes take over; False where another process is about to make it, or its graph has gone."""
         name = self.name
-        if not claim(name, self._cache):
-            return False
-        try:
+        with _claimed(name, self._cache) as is_ours:
+            if not is_ours:
+                return False
             found = load(name, self._cache) if name else None  # by another process, meanwhile
             if found is None:
                 body = self._body()
                 if not body:
                     return False
                 found = optimiser().optimised(UnoptimisedKernel(name, self._cache, self._way, body, is_graph=True))
-        finally:
-            release(name, self._cache)
         with _watch.linking:
             self.kernel = self._link(found)
         return True
@@ -289,12 +300,14 @@ class _Watch:
     def __init__(self) -> None:
         self.kernels: WeakSet[FirstTier | SinglesFirst] = WeakSet()
         self.wanted = WantedKernels()
+        self.in_hand: tuple[str, str | None] | None = None
+        """The name and the cache of the kernel that the thread has claimed."""
         self.linking = threading.Lock()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._moment = MOMENT
         self._optimiser: Optimiser | None = None
-        self._ended = False
+        self.is_ended = False
 
     def add(self, kernel: FirstTier | SinglesFirst) -> None:
         with self._changed:
@@ -333,7 +346,7 @@ class _Watch:
         try:
             return kernel.optimise(self._process)
         except (OptimiserError, RuntimeError, OSError) as fault:
-            if self._ended:
+            if self.is_ended:
                 return True
             self._end_process()
             fix = f"Results are the same, and runs slower. {SWITCH}={FIRST} optimises kernels before they are used."
@@ -356,8 +369,10 @@ class _Watch:
 
     def end(self) -> None:
         """Before the interpreter goes: no code is linked any more."""
-        self._ended = True
+        self.is_ended = True
         self.linking.acquire()
+        if self.in_hand and not (self._optimiser and self._optimiser.is_asked):  # nobody else will end the claim
+            release(*self.in_hand)
         self.leave()
         for kernel in [*self.kernels]:
             if isinstance(kernel, SinglesFirst):

@@ -21,6 +21,7 @@ from polhode.kernel.backends.llvm.optimiser import (
 from polhode.kernel.backends.llvm.wanted import ALL_WANTED
 from polhode.kernel.cache import GRAPH, CachedKernel, claim, forget, load, release, save
 from polhode.kernel.graph_bytes import unpacked
+from polhode.loading import collection_paused
 
 NICE = 10
 """How much less of a processor that others want it gets, on the scale of `nice`."""
@@ -110,7 +111,9 @@ def _optimise_from_disk(name: str, cache: str | None, is_graph: bool) -> None:
 def _stored(asked: UnoptimisedKernel) -> CachedKernel:
     """A kernel with its object code, which then is in the cache."""
     if asked.is_graph:
-        found = compiled_graph(unpacked(asked.body), CompiledAs(**asked.facts))
+        with collection_paused():
+            graph = unpacked(asked.body)
+        found = compiled_graph(graph, CompiledAs(**asked.facts))
     else:
         found = CachedKernel(asked.facts, object_code(asked.body, asked.facts["level"]))
     if asked.name:

@@ -5,15 +5,15 @@ import pytest
 
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm import compile, module
-from polhode.kernel.backends.llvm.compile import build, lanes
+from polhode.kernel.backends.llvm.compile import OF_LONG, build, lanes
 from polhode.kernel.backends.llvm.object_parts import MAGIC, divided, joined
-from polhode.kernel.backends.llvm.target_machine import FULL
+from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.scalar import SharedFunction, Vec, sin
 
 
-def sums(count):
+def sums(count, busy=False):
     """A function of three numbers with so many bounded terms, one routine for whoever calls it."""
 
     def function(x):
@@ -22,7 +22,7 @@ def sums(count):
             y = Vec([0.5 * sin(y[1] * y[2] + 0.1 * k), 0.3 * y[0] - 0.4 * y[2], 0.5 * y[0] + 0.1 * x[1] * y[1]])
         return y
 
-    return SharedFunction("sums", function)
+    return SharedFunction("sums", function, busy=busy)
 
 
 @pytest.fixture(autouse=True)
@@ -102,11 +102,25 @@ def fused_routine(count):
 
 def test_optimised_code_of_all_modules_is_one_piece():
     graph = fused(trace(one(sums(60)), x=(3,)))
-    way = compile.CompiledAs(1, False, False, True)
-    facts, bitcode = compile._unoptimised(way, graph)
+    facts, _, bitcode = compile._compiled(graph, compile.CompiledAs(1, False, False, True), "later")
     entry = compile.CachedKernel(facts, compile.object_code(bitcode, FULL))
     assert len(divided(entry.image)) == len(divided(bitcode)) == 2
     assert compile.is_object(entry.image)
+    (found,) = compile._linked("", entry, lambda: graph, compile.FIRST)(X)
+    assert np.array_equal(found, build(trace(one(sums(60)), x=(3,)), 1)(X)[0])
+
+
+@pytest.mark.parametrize(("when", "levels"), [("later", {QUICK, OF_LONG}), ("first", {FULL}), ("never", {QUICK})])
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_large_routine_that_takes_most_of_the_time_is_optimised_at_once(monkeypatch, when, levels, busy):
+    """With the same bits; what calls it is optimised later, and then as a whole."""
+    monkeypatch.setattr(module, "BUSY", 100)
+    monkeypatch.setattr(compile, "_shared_code", LruCache(32))
+    monkeypatch.setenv("POLHODE_OPTIMISE", when)
+    graph, asked, machine = fused(trace(one(sums(60, busy)), x=(3,))), set(), compile.machine
+    monkeypatch.setattr(compile, "machine", lambda level: asked.add(level) or machine(level))
+    entry = compile._compiled(graph, compile.CompiledAs(1, False, False, True), when)
+    assert asked == (levels if busy else levels - {OF_LONG})
     (found,) = compile._linked("", entry, lambda: graph, compile.FIRST)(X)
     assert np.array_equal(found, build(trace(one(sums(60)), x=(3,)), 1)(X)[0])
 

@@ -1,5 +1,6 @@
 """Kernels that are used at once and optimised later: the same bits, whatever happens meanwhile."""
 
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from polhode.formats.library import names
 from polhode.kernel import cache, trace
 from polhode.kernel.backends.llvm import compile, hoisted_kernel, two_tiers
 from polhode.kernel.backends.llvm.compile import build, lanes
-from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code
+from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code, started
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
 from polhode.scalar import Vec
@@ -59,7 +60,7 @@ def until(found, what):
 
 def tier_of(name):
     """The kernel of a name among those of this process that are not optimised."""
-    (found,) = (tier for tier in two_tiers._watch.kernels if tier._name == name)
+    (found,) = (tier for tier in two_tiers._watch.kernels if tier.name == name)
     return found
 
 
@@ -169,8 +170,8 @@ from polhode.kernel.backends.llvm import compile, optimiser, two_tiers
 two_tiers.MOMENT, compile.SHORT_TEXT = 0.01, 0
 system = ph.compile(ph.load("quadruped"))
 state = system.model.zero, [0.0] * system.nv, [0.0] * system.nv
-asked, write = [], optimiser._write
-optimiser._write = lambda *given: (write(*given), asked.append(given))
+asked, write = [], optimiser.write_message
+optimiser.write_message = lambda *given: (write(*given), asked.append(given))
 while not asked:
     system.forward_dynamics(*state)
 print("asked", flush=True)
@@ -184,6 +185,35 @@ def test_a_process_that_ends_meanwhile_loses_nothing(place):
     names = [file.stem for file in place.glob("*.kernel")]
     until(lambda: any(map(is_optimised, names)), "no kernel was optimised")
     until(lambda: not [*place.glob(".*")], "a claim was left")
+
+
+def test_a_process_that_ends_begins_with_no_other_kernel(place, monkeypatch):
+    """What it has in hand ends in an error then, and its thread goes on to the next."""
+    gravity()
+    name = next(place.glob("*.kernel")).stem
+    tier = tier_of(name)
+    monkeypatch.setattr(two_tiers._watch, "is_ended", True)
+    assert not tier.optimise(forbidden)
+    assert not cache.is_claimed(name)
+
+
+def test_a_process_that_ends_before_it_asked_leaves_no_claim(place):
+    """Nor one that ends while it asks: the other process then ends the claim."""
+    gravity()
+    name, folder = next(place.glob("*.kernel")).stem, os.environ["POLHODE_CACHE"]
+    assert cache.claim(name)
+    watch = two_tiers._Watch()
+    watch.in_hand = name, folder
+    watch.end()
+    assert not cache.is_claimed(name)
+    assert cache.claim(name)
+    process = started("serve")
+    head = {"name": name, "cache": folder, "facts": {"level": 2}, "is_graph": False, "size": 1000}
+    process.stdin.write(json.dumps(head).encode() + b"\n" + b"half of it")
+    process.stdin.close()
+    until(lambda: process.poll() is not None, "it did not end")
+    process.stdout.close()
+    assert not cache.is_claimed(name)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -340,3 +370,47 @@ def test_a_kernel_from_disk_is_not_traced_again_by_a_short_use(place, monkeypatc
         kernel.is_hot()
     assert kernel(x)[0].tolist() == [6.0, 20.0]
     assert len(traces) == 2
+
+
+def test_a_graph_that_an_earlier_process_left_is_not_traced_again(place, monkeypatch):
+    """Code in lanes is made as soon as that of a kernel that was traced here; the graph on disk then goes."""
+    monkeypatch.setattr(compile, "FEW", 0)
+    x = np.random.default_rng(0).normal(size=(19, 3))
+
+    def make():
+        return trace(lambda x: Vec([x[0] * x[1] + x[2], x[0] / x[1]]), x=(3,))
+
+    def known(make):
+        monkeypatch.setattr(compile, "_kept", LruCache(64))
+        monkeypatch.setattr(compile, "_singles", LruCache(64))
+        two_tiers._watch.kernels.clear()
+        return compile.batch_kernel_for("a name", make, "two numbers")
+
+    first = known(make)
+    before = first(x)[0]
+    first.leave_graph()
+    assert len([*place.glob("*.graph")]) == 1
+    again = known(forbidden)
+    until(lambda: again(x) and again.facts["width"] == lanes(), "no lanes took over")
+    assert np.array_equal(again(x)[0], before)
+    assert not [*place.glob("*.graph")]
+
+
+def test_a_damaged_graph_is_traced_again(place, monkeypatch):
+    monkeypatch.setattr(compile, "FEW", 0)
+    monkeypatch.setattr(compile, "_kept", LruCache(64))
+    monkeypatch.setattr(two_tiers, "MOMENTS_TO_TRACE", 5)
+    x = np.array([[2.0, 3.0], [4.0, 5.0]])
+
+    def known():
+        monkeypatch.setattr(compile, "_singles", LruCache(64))
+        return compile.batch_kernel_for("a name", lambda: trace(lambda x: x[0] * x[1], x=(2,)), "a product")
+
+    first = known()
+    first(x)
+    first.leave_graph()
+    (file,) = place.glob("*.graph")
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    again = known()
+    until(lambda: again(x) and again.facts["width"] == lanes(), "no lanes took over")
+    assert again(x)[0].tolist() == [6.0, 20.0]

@@ -20,12 +20,17 @@ from polhode.bench.machines import machine, random_states
 from polhode.bench.quantities import QUANTITIES
 from polhode.errors import PolhodeError
 from polhode.kernel.backends.llvm.two_tiers import SWITCH
+from polhode.kernel.backends.llvm.wanted import ALL_WANTED
+from polhode.kernel.cache import is_claimed
 from polhode.system.system import compile
 
 REPEATS = 3
 """How often a process is started for one of these times; the least counts."""
 PATIENCE = 2.0
 """Seconds of cold starts after which no more are made."""
+
+LONGEST_WAIT = 120.0
+"""Seconds for which a process that optimises kernels is waited for."""
 
 
 def first_call(model: str, quantity: str) -> float:
@@ -50,9 +55,10 @@ def cold_and_cached(model: str, quantity: str, cache: Path) -> tuple[float, floa
             colds.append(in_new_process(model, quantity, folder))
             if len(colds) > 1:
                 continue
-            kept = len(list(folder.iterdir()))
+            kept = len(list(folder.glob("*.kernel")))
             cached = min(in_new_process(model, quantity, folder) for _ in range(REPEATS))
-            found = kept > 0 and len(list(folder.iterdir())) == kept
+            found = kept > 0 and len(list(folder.glob("*.kernel"))) == kept
+            until_optimised(folder)
             for file in folder.iterdir():  # the timed calls to come need not compile again
                 file.replace(cache / file.name)
     return min(colds), cached if found else None
@@ -74,6 +80,13 @@ def told_by(arguments: list[str], kernels: Path, what: str) -> Any:
     if done.returncode != 0:
         raise PolhodeError(f"bench, {what}: a new process failed.\n  {done.stderr.strip()[-500:]}")
     return json.loads(done.stdout)
+
+
+def until_optimised(kernels: Path) -> None:
+    """Wait until no process optimises kernels of a cache that an earlier one handed on."""
+    end = time.monotonic() + LONGEST_WAIT
+    while is_claimed(ALL_WANTED, str(kernels)) and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 @cache

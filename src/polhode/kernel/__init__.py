@@ -6,7 +6,7 @@ differentiate       derivatives of a graph, as graphs; `intervals`: bounds of on
 replay, evaluate    a graph on any scalars; on doubles, what backends are tested against
 schedule, hoist     a graph as machines run it; what follows from numbers alone, apart
 backends/           graph → machine code, CUDA, C, Python: one file each
-cache, lru_cache    kernels on disk, and in memory
+cache, lru_cache    kernels on disk, and in memory; `graph_bytes`, `graph_reader`: graphs that are to become some
 ahead               kernels made while LLVM compiles others
 interrupt, work_threads, stage_clock   Ctrl-C while others work; threads; where the time goes
 """

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 LIMIT = 512 * 2**20
 """Bytes that the folder may hold; the files not used for longest go first."""
 
-KERNEL, FACTS = ".kernel", ".facts"
-"""The suffixes of files: of kernels, and of other small results that take long (`load_facts`, `small_code`)."""
+KERNEL, FACTS, GRAPH = ".kernel", ".facts", ".graph"
+"""The suffixes of files: of kernels, of other small results that take long (`load_facts`, `small_code`), and of graphs
+that are to become kernels (`wanted.py`)."""
 
 MAGIC = b"polhode kernel 3\n"
 
@@ -154,7 +155,7 @@ def _opened(named: str | None = None, make: bool = True) -> Iterator[int | None]
 
 
 def load(name: str, named: str | None = None, suffix: str = KERNEL) -> CachedKernel | None:
-    """The kernel of this name, if it is there and whole.  named: as in `folder`; suffix: KERNEL or FACTS"""
+    """The kernel of this name, if it is there and whole.  named: as in `folder`; suffix: KERNEL, FACTS or GRAPH"""
     with _opened(named) as place:
         if place is None:
             return None
@@ -179,13 +180,13 @@ def load(name: str, named: str | None = None, suffix: str = KERNEL) -> CachedKer
     return entry
 
 
-def is_there(name: str) -> bool:
-    """Whether there is a file of this name; `load` tells whether it is whole."""
+def is_there(name: str, suffix: str = KERNEL) -> bool:
+    """Whether there is a file of this name; `load` tells whether it is whole.  suffix: as in `load`"""
     with _opened(make=False) as place:
         if place is None:
             return False
         try:
-            os.stat(f"{name}{KERNEL}", dir_fd=place, follow_symlinks=False)
+            os.stat(f"{name}{suffix}", dir_fd=place, follow_symlinks=False)
         except OSError:
             return False
     return True
@@ -210,6 +211,14 @@ def save(name: str, entry: CachedKernel, named: str | None = None, make: bool = 
             _trim(place)
         except OSError:  # the folder went away, the disk is full: the kernel is in memory all the same
             return
+
+
+def forget(name: str, named: str | None = None, suffix: str = KERNEL) -> None:
+    """Remove a file, where it is there.  named, suffix: as in `load`"""
+    with _opened(named, make=False) as place:
+        if place is not None:
+            with suppress(OSError):
+                os.unlink(f"{name}{suffix}", dir_fd=place)
 
 
 def load_facts(name: str) -> dict[str, Any] | None:
@@ -259,43 +268,58 @@ def release(name: str, named: str | None = None) -> None:
                 os.unlink(_claim(name), dir_fd=place)
 
 
+def is_claimed(name: str, named: str | None = None) -> bool:
+    """Whether a process holds a claim."""
+    with _opened(named, make=False) as place:
+        if place is None:
+            return False
+        try:
+            os.stat(_claim(name), dir_fd=place, follow_symlinks=False)
+        except OSError:
+            return False
+    return True
+
+
 def _claim(name: str) -> str:
     return f".{name}.claim"
 
 
-def _digest(name: str, payload: bytes) -> bytes:
-    """The digest of a kernel's name and content."""
-    return hashlib.sha256(name.encode() + b"\n" + payload).digest()
+def _digest(name: str, *parts: bytes | memoryview) -> bytes:
+    """The digest of a kernel's name and content, in parts."""
+    digest = hashlib.sha256(name.encode() + b"\n")
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
 
 
 def _packed(name: str, entry: CachedKernel) -> bytes:
     facts = json.dumps(entry.facts, sort_keys=True).encode()
-    payload = b"".join((struct.pack("<QQ", len(facts), len(entry.image)), facts, entry.image, entry.bitcode))
-    return MAGIC + _digest(name, payload) + payload
+    parts = struct.pack("<QQ", len(facts), len(entry.image)), facts, entry.image, entry.bitcode
+    return b"".join((MAGIC, _digest(name, *parts), *parts))
 
 
 def _unpacked(name: str, data: bytes) -> CachedKernel | None:
     """The kernel that a file holds; None where it is damaged, of another name, or not made as ours are."""
     start = len(MAGIC) + 32
-    payload = data[start:]
+    payload = memoryview(data)[start:]  # no copy of megabytes
     if not data.startswith(MAGIC) or _digest(name, payload) != data[len(MAGIC) : start]:
         return None
     try:
         size, image = struct.unpack_from("<QQ", payload)
-        facts = json.loads(payload[16 : 16 + size])
+        facts = json.loads(bytes(payload[16 : 16 + size]))
     except (struct.error, ValueError, OverflowError, RecursionError):
         return None
     end = 16 + size + image
     if not isinstance(facts, dict) or end > len(payload):
         return None
-    return CachedKernel(facts, payload[16 + size : end], payload[end:])
+    return CachedKernel(facts, bytes(payload[16 + size : end]), bytes(payload[end:]))
 
 
 def _trim(place: int) -> None:
     """Remove the files not used for longest, until the folder is within its limit; and what killed writers left."""
     with os.scandir(place) as entries:
         files = [(entry.stat(follow_symlinks=False), entry.name) for entry in entries]
-    kernels = [(found, name) for found, name in files if name.endswith((KERNEL, FACTS))]
+    kernels = [(found, name) for found, name in files if name.endswith((KERNEL, FACTS, GRAPH))]
     total = sum(found.st_size for found, _ in kernels)
     old = [
         name for found, name in files if name.endswith((".part", ".claim")) and found.st_mtime < time.time() - ABANDONED

@@ -345,15 +345,15 @@ class Recorder(Loops):
         """The nodes of the function around that it uses."""
         return list(self._given)
 
-    def finished(self, rule: Derivative | None = None, shared: bool = False) -> Routine:
-        """The routine.  shared: whether other traces will call it"""
+    def finished(self, rule: Derivative | None = None, shared: bool = False, busy: bool = False) -> Routine:
+        """The routine.  shared: whether other traces will call it; busy: whether they spend most of their time in it"""
         self._close()
         self.arrays |= {"given": len(self._given), "kept": len(self._kept)}
         inputs = [(name, self.arrays[name]) for name in (*self._inputs, "given")]
         outputs = [(name, self.arrays[name]) for name in self._outputs]
         body = self._closed(self._bodies[0])
         tables, unset = (self.tables, self.whole), frozenset(self._unset)
-        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, *tables, body, rule, unset, shared)
+        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, *tables, body, rule, unset, shared, busy)
 
     def call(self, arguments: Sequence[Any], rule: Derivative | None = None) -> list[Symbol]:
         """The results of the routine in the function around it, for these arguments."""

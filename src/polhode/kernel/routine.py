@@ -128,6 +128,8 @@ class Routine:
     """Arrays of which nothing is read that was not written: what they hold at the start does not matter."""
     shared: bool = False
     """Whether several graphs call it: where it is large, it is compiled once for all of them."""
+    busy: bool = False
+    """Whether these spend most of their time in it: where it is very large, it is optimised before it is used."""
 
     def mapped(self, change: Callable[[Graph], Graph]) -> Routine:
         """The same with every graph changed."""

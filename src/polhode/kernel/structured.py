@@ -137,7 +137,7 @@ def _recorded(
         out = r.output("y", len(open_))
         for k, value in enumerate(open_):
             out[k] = value
-    return r.finished(shared=not r.captured), [Symbol(top, node) for node in r.captured], results
+    return r.finished(shared=not r.captured, busy=shared.busy), [Symbol(top, node) for node in r.captured], results
 
 
 def call_recorded(symbol: Symbol, recorded: RecordedFunction, arguments: Sequence[Vec]) -> Any:

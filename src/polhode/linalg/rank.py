@@ -65,6 +65,13 @@ def singular_values(B: np.ndarray) -> np.ndarray:
 
 
 @small_by_one_thread
+def symmetric_eigenpairs(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvalues (n), ascending, and the eigenvectors, the columns of (n, n), of a symmetric matrix (n, n)."""
+    values, vectors = np.linalg.eigh(M)
+    return values, vectors
+
+
+@small_by_one_thread
 def left_singular_vectors(B: np.ndarray) -> np.ndarray:
     """(..., k, k)  of B (..., k, n)"""
     return np.linalg.svd(B)[0]

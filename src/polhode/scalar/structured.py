@@ -47,10 +47,11 @@ class SharedFunction:
 
     folds  whether arguments that are known to be 0 or ±1 fold: there is one routine for each pattern of them, and
            results that are known then are no results of it
+    busy   whether what calls it spends most of its time in it
     """
 
-    def __init__(self, name: str, function: Callable[..., Vec], folds: bool = False) -> None:
-        self.name, self.function, self.folds = name, function, folds
+    def __init__(self, name: str, function: Callable[..., Vec], folds: bool = False, busy: bool = False) -> None:
+        self.name, self.function, self.folds, self.busy = name, function, folds, busy
         self.recorded: dict[Any, Any] = {}
         """What symbols keep of it, by the lengths of its arguments and the pattern of those that fold."""
 

@@ -325,7 +325,9 @@ class CompiledRun:
     def _shared(self) -> SharedFunction:
         function, tree, rolled, _ = self._acceleration
         return SharedFunction(
-            "acceleration", lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], rolled=rolled))
+            "acceleration",
+            lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], rolled=rolled)),
+            busy=True,
         )
 
     def _on_floats(self, x: Arguments) -> Vec:

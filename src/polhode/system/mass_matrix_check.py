@@ -8,6 +8,7 @@ from polhode.dynamics import coupled_inertia, inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.errors import ModelError, message
+from polhode.linalg.rank import symmetric_eigenpairs
 from polhode.model import Body, ForceElement, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
@@ -50,7 +51,7 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
         size, largest = np.diag(M).copy(), float(np.max(np.diag(M), initial=0.0))
         if np.any(size <= SINGULAR * largest):  # beside a large inertia, or none
             size[size <= SINGULAR * _moments(tree, q)] = largest or 1.0
-        values, vectors = np.linalg.eigh(M / np.sqrt(np.outer(size, size)))
+        values, vectors = symmetric_eigenpairs(M / np.sqrt(np.outer(size, size)))
         if values[0] <= SINGULAR:
             dof = int(np.argmax(abs(vectors[:, 0])))
             joint = next(e.joint for e in tree.elements if dof in e.v)

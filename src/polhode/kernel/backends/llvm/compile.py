@@ -22,7 +22,7 @@ from polhode.kernel.backends.llvm.object_parts import divided, is_object, joined
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.small_code import small_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine, processor_identity
-from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, SinglesFirst, watch, when
+from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, NEVER, FirstTier, SinglesFirst, watch, when
 from polhode.kernel.cache import CachedKernel, is_there, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
@@ -208,9 +208,9 @@ def batch_kernel_for(
         alone = single or kernel_for(name, traced, title, ALONE.width, quick=ALONE.quick, keep=True, later=True)
         scheduled = cache(lambda: fused(replace(traced(), name=title)))
         link, is_traced = partial(_kernel_of, full, scheduled), traced.cache_info().currsize > 0
-        found = SinglesFirst(full, alone, scheduled, partial(_unoptimised, way), link, is_traced)
+        found = SinglesFirst(full, alone, way._asdict(), traced, link, is_traced)
         if when() == LATER:
-            watch(found)
+            watch(found, found.is_on_disk)
         return found
 
     known = bool(single) or bool(full and is_there(_full_name(name, ALONE)))
@@ -249,7 +249,7 @@ def _loaded_or_compiled(
             if entry.bitcode and optimised == FIRST:
                 entry = _optimised(full, entry)
             with stage("link"):
-                return _linked(full, entry, scheduled, optimised)
+                return _linked(full, entry, scheduled, optimised, from_disk=True)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
     with collection_paused(), begun(full):
@@ -297,8 +297,9 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
     def made() -> CachedKernel:
         found = [_module_code(text, level, not at_once)]
         for module in shared:  # the next kernel that calls it may be one that is optimised later
-            again = partial(_module_code, module.text, level, level == QUICK)
-            found.append(_shared_code.get((module.name, level), again))
+            own = max(level, OF_LONG) if module.busy and when() != NEVER else level
+            again = partial(_module_code, module.text, own, level == QUICK)
+            found.append(_shared_code.get((module.name, own, level), again))
         images, bitcodes = map(joined, zip(*found, strict=True))
         return CachedKernel(facts, images, b"" if at_once else bitcodes)
 
@@ -309,10 +310,9 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
 
 
-def _unoptimised(way: CompiledAs, graph: Graph) -> tuple[dict[str, Any], bytes]:
-    """The facts and the bitcode of a graph."""
-    text, shared, facts = _written(graph, way)
-    return facts, joined([_parsed(each).as_bitcode() for each in (text, *(module.text for module in shared))])
+def compiled_graph(graph: Graph, way: CompiledAs) -> CachedKernel:
+    """Object code of a graph as it was traced, at its usual level."""
+    return _compiled(fused(graph), way)
 
 
 def _written(graph: Graph, way: CompiledAs) -> tuple[str, tuple[SharedModule, ...], dict[str, Any]]:
@@ -363,7 +363,9 @@ def _digest(facts: dict[str, Any]) -> bytes:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
 
-def _linked(name: str, entry: CachedKernel, graph: Callable[[], Graph], optimised: str) -> Kernel:
+def _linked(
+    name: str, entry: CachedKernel, graph: Callable[[], Graph], optimised: str, from_disk: bool = False
+) -> Kernel:
     """A callable of object code; that of code which is to be optimised goes by addresses that stay.
 
     Raises a RuntimeError for what is not object code, or not that of these facts.
@@ -372,7 +374,7 @@ def _linked(name: str, entry: CachedKernel, graph: Callable[[], Graph], optimise
     if entry.bitcode and optimised == LATER:
         tier = FirstTier(name, entry, (loop, of_entry, kept), _addresses)
         loop, of_entry, kept = tier.jumps.loop, tier.jumps.entry, tier
-        watch(tier)
+        watch(tier, from_disk)
     ufunc, more = _ufunc(entry.facts, loop)
     return Kernel(entry.facts, ufunc, loop, of_entry, graph, (kept, *more))
 

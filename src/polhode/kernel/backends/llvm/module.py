@@ -21,6 +21,12 @@ APART = 500
 """Operations of a routine that several kernels call from which on it is a module of its own, compiled once for all: a
 module takes some 2 ms beside its operations, 500 of them 5 to 10 ms."""
 
+BUSY = 6000
+"""Operations of a routine that is a module of its own, in which its kernels spend most of their time, from which on it
+is optimised before it is used. LLVM takes 0.5 s for the 12,600 of `talos`, quickly 0.1 s, but Python traces meanwhile,
+for 0.6 s, what the run asks for next; and the run takes 0.8 s in place of 1.4. Default runs of smaller machines
+(`arm-7` 1,000, `quadruped` 2,500) take less time than that costs."""
+
 OWN = "own"
 """What a routine is called while its module is written, before a digest of that text names it."""
 
@@ -30,11 +36,13 @@ class SharedModule(NamedTuple):
 
     name  of its function, less the number of lanes: it has a digest of the text
     uses  the modules of the shared routines that it calls, each once, with those that they use before them
+    busy  whether it is optimised before it is used
     """
 
     name: str
     text: str
     uses: tuple["SharedModule", ...]
+    busy: bool = False
 
 
 class Modules(NamedTuple):
@@ -236,7 +244,8 @@ def _new_shared_module(routine: Routine, width: int, fast: bool, quick: bool) ->
     )
     name = f"shared_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
     used = dict.fromkeys(one for module in others.values() for one in (*module.uses, module))
-    return SharedModule(name, text.replace(f"@{OWN}_", f"@{name}_"), tuple(used))
+    busy = routine.busy and routine.size >= BUSY and width == 1
+    return SharedModule(name, text.replace(f"@{OWN}_", f"@{name}_"), tuple(used), busy)
 
 
 def _routine_texts(

@@ -1,9 +1,9 @@
 """A process that optimises kernels: LLVM at its usual level, where nobody waits for it.
 
-It reads kernels from its input (a line of JSON, then bitcode), stores the object code of each in the cache and writes
-it to its output. It ends with its input: a kernel in hand when its user's process ends is finished and stored, so that
-the next process finds it; nothing else outlives that process. Another thread would not do: llvmlite lets one thread at
-a time into LLVM, and a process that ends must not wait for it.
+It is asked by a line of JSON, then bitcode, or a graph of which nobody wrote the text yet; it stores the object code of
+each kernel in the cache and answers with it (`optimiser_process.py`). It ends with its input: a kernel in hand when its
+user's process ends is finished and stored, so that the next process finds it. Another thread would not do: llvmlite
+lets one thread at a time into LLVM, and a process that ends must not wait for it.
 """
 
 import json
@@ -15,26 +15,42 @@ from typing import IO, Any, NamedTuple
 
 from polhode.kernel.backends.llvm.object_parts import divided, joined
 from polhode.kernel.backends.llvm.target_machine import machine
-from polhode.kernel.cache import CachedKernel, release, save
+from polhode.kernel.cache import CachedKernel
 
-NICE = 10
-"""How much less of a processor that others want it gets, on the scale of `nice`."""
-
-START = "import sys; sys.path[:0] = sys.argv[1:]; from polhode.kernel.backends.llvm.optimiser import serve; serve()"
+START = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from polhode.kernel.backends.llvm import optimiser_process
+getattr(optimiser_process, sys.argv[1])()
+"""
 
 
 class UnoptimisedKernel(NamedTuple):
     """A kernel to be optimised.
 
-    name   its name in the cache; "": it is not kept there
-    cache  $POLHODE_CACHE where it was made; None where there was none
-    facts  what is stored beside its object code
+    name      its name in the cache; "": it is not kept there
+    cache     $POLHODE_CACHE where it was made; None where there was none
+    facts     what is stored beside its object code; of a graph how it is to be compiled
+    body      its bitcode; or its graph (`graph_bytes.py`)
+    is_graph  which of these
     """
 
     name: str
     cache: str | None
     facts: dict[str, Any]
-    bitcode: bytes
+    body: bytes
+    is_graph: bool = False
+
+
+class EndedError(ValueError):
+    """A file ended before a message did.
+
+    head  what was told of the message; None: not even that
+    """
+
+    def __init__(self, head: dict[str, Any] | None = None) -> None:
+        super().__init__("the end")
+        self.head = head
 
 
 class OptimiserError(Exception):
@@ -49,35 +65,53 @@ def object_code(bitcode: bytes, level: int) -> bytes:
     return joined([by.emit_object(llvm.parse_bitcode(part, llvm.create_context())) for part in divided(bitcode)])
 
 
+def started(function: str, answers: bool = True) -> "subprocess.Popen[bytes]":
+    """A process that runs a function of `optimiser_process.py`.
+
+    answers  whether somebody reads what it writes
+    """
+    import llvmlite
+
+    found = [str(Path(__file__).resolve().parents[4]), str(Path(llvmlite.__path__[0]).parent)]
+    command = [sys.executable, "-c", START, function, *dict.fromkeys(found)]
+    told, session = subprocess.PIPE if answers else subprocess.DEVNULL, hasattr(os, "setsid")
+    try:  # a session of its own: Ctrl-C is not meant for it
+        return subprocess.Popen(
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=told,
+            stderr=subprocess.DEVNULL,
+            start_new_session=session,
+        )
+    except OSError as error:
+        raise OptimiserError(f"no process for it: {error}") from error
+
+
 class Optimiser:
     """The process, for the one that asks it."""
 
     def __init__(self) -> None:
-        import llvmlite
+        self._process = started("serve")
+        self.is_asked = False
+        """Whether it is, or is about to be, told what to optimise: then it ends the claim."""
 
-        found = [str(Path(__file__).resolve().parents[4]), str(Path(llvmlite.__path__[0]).parent)]
-        command = [sys.executable, "-c", START, *dict.fromkeys(found)]
-        pipe, session = subprocess.PIPE, hasattr(os, "setsid")  # a session of its own: Ctrl-C is not meant for it
-        try:
-            self._process = subprocess.Popen(
-                command, bufsize=0, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=session
-            )
-        except OSError as error:
-            raise OptimiserError(f"no process for it: {error}") from error
-
-    def optimised(self, asked: UnoptimisedKernel) -> bytes:
-        """The object code of a kernel."""
+    def optimised(self, asked: UnoptimisedKernel) -> CachedKernel:
+        """A kernel with its object code, without bitcode."""
         given, told = self._process.stdin, self._process.stdout
         assert given is not None
         assert told is not None
+        self.is_asked = True
         try:
-            _write(given, asked._asdict(), asked.bitcode)
-            answer, image = _read(told)
+            write_message(given, asked._asdict(), asked.body)
+            answer, image = read_message(told)
         except (OSError, ValueError) as error:
             raise OptimiserError(f"its process ended ({self._process.poll()})") from error
+        finally:
+            self.is_asked = False
         if "error" in answer:
             raise OptimiserError(answer["error"])
-        return image
+        return CachedKernel(answer["facts"], image)
 
     def end(self) -> None:
         """Ask nothing more of it: it ends with its input, when it has finished what it has in hand."""
@@ -95,55 +129,24 @@ class Optimiser:
                 pipe.close()
 
 
-def _write(file: IO[bytes], head: dict[str, Any], body: bytes) -> None:
+def write_message(file: IO[bytes], head: dict[str, Any], body: bytes) -> None:
     """A line that tells of the body, and the body."""
-    head = {name: value for name, value in head.items() if name != "bitcode"} | {"size": len(body)}
+    head = {name: value for name, value in head.items() if name != "body"} | {"size": len(body)}
     left = memoryview(json.dumps(head).encode() + b"\n" + body)
     while left:
         left = left[file.write(left) :]
     file.flush()
 
 
-def _read(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """What `_write` wrote; a ValueError where the file ends before."""
+def read_message(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+    """What `write_message` wrote; an EndedError where the file ends before."""
     line = file.readline()
     if not line.endswith(b"\n"):
-        raise ValueError("the end")
+        raise EndedError
     head, body = json.loads(line), bytearray()
     while len(body) < head["size"]:
         more = file.read(head["size"] - len(body))
         if not more:
-            raise ValueError("the end")
+            raise EndedError(head)
         body += more
     return head, bytes(body)
-
-
-def serve() -> None:
-    """Optimise kernels until the input ends: the whole program of the process."""
-    if hasattr(os, "nice"):
-        os.nice(NICE)
-    given, told = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            head, bitcode = _read(given)
-        except ValueError:
-            return
-        try:
-            answer, image = {}, _stored(UnoptimisedKernel(head["name"], head["cache"], head["facts"], bitcode))
-        except RuntimeError as error:
-            answer, image = {"error": f"LLVM: {error}"}, b""
-        try:
-            _write(told, answer, image)
-        except OSError:  # nobody there any more
-            return
-
-
-def _stored(asked: UnoptimisedKernel) -> bytes:
-    """The object code of a kernel, which then is in the cache."""
-    try:
-        image = object_code(asked.bitcode, asked.facts["level"])
-        if asked.name:
-            save(asked.name, CachedKernel(asked.facts, image), asked.cache, make=False)
-        return image
-    finally:
-        release(asked.name, asked.cache)

@@ -11,7 +11,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from typing import Any
@@ -21,8 +22,11 @@ from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel
 from polhode.kernel.backends.llvm.small_code import small_code
 from polhode.kernel.backends.llvm.target_machine import linker
-from polhode.kernel.cache import CachedKernel, claim, load, release
+from polhode.kernel.backends.llvm.wanted import WantedKernels
+from polhode.kernel.cache import GRAPH, CachedKernel, claim, is_there, load, release, save
 from polhode.kernel.graph import Graph
+from polhode.kernel.graph_bytes import packed
+from polhode.loading import collection_paused
 
 SWITCH = "POLHODE_OPTIMISE"
 """The variable of the environment that says when kernels are optimised."""
@@ -41,8 +45,8 @@ takes 0.3 s in code compiled quickly, and optimising it takes 4 s."""
 
 
 MOMENTS_TO_TRACE = 30
-"""The same of a kernel from disk that would have to be traced again for its code in lanes, by whoever calls it: 1.5 s
-for samples of `n-four-bar-40`, a quarter of six seconds of use."""
+"""The same of a kernel from disk that would have to be traced again for its code in lanes, by whoever calls it, since
+nobody left its graph: 1.5 s for samples of `n-four-bar-40`, a quarter of six seconds of use."""
 
 
 def when() -> str:
@@ -129,6 +133,20 @@ class Jumps:
 # kernels in use
 
 
+@contextmanager
+def _claimed(name: str, cache: str | None) -> Iterator[bool]:
+    """A block in which this process is the one that optimises a kernel, if that is so; none begins when it ends."""
+    if _watch.is_ended or not claim(name, cache):
+        yield False
+        return
+    _watch.in_hand = name, cache
+    try:
+        yield not _watch.is_ended  # else `end` may have been too early to see the claim
+    finally:
+        _watch.in_hand = None
+        release(name, cache)
+
+
 class FirstTier:
     """A kernel compiled quickly, until its optimised code takes over."""
 
@@ -142,7 +160,7 @@ class FirstTier:
         """
         self.jumps = Jumps(*code[:2])
         self._cache = os.environ.get("POLHODE_CACHE")
-        self._name, self._entry, self._link = name, entry, link
+        self.name, self._entry, self._link = name, entry, link
         self._kept = [code[2]]  # also of the old code: a call may still be in it
         self._seen, self._moments = 0, 0
 
@@ -160,16 +178,13 @@ class FirstTier:
 
     def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
         """Let optimised code take over; False where another process is about to make it."""
-        name, facts = self._name, self._entry.facts
-        if not claim(name, self._cache):
-            return False
-        try:
+        name, facts = self.name, self._entry.facts
+        with _claimed(name, self._cache) as is_ours:
+            if not is_ours:
+                return False
             found = load(name, self._cache) if name else None  # by another process, meanwhile
             if found is None or found.bitcode or found.facts != facts:
-                image = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, self._entry.bitcode))
-                found = CachedKernel(facts, image)
-        finally:
-            release(name, self._cache)
+                found = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, self._entry.bitcode))
         with _watch.linking:
             loop, entry, kept = self._link(found)
             self._kept.append(kept)
@@ -182,33 +197,35 @@ class SinglesFirst:
     """A kernel for batches that goes state by state, until one in lanes takes its place, with the same bits.
 
     Code of several lanes takes as long to compile as all the steps of a run, and a short run asks for few samples.
-    Its text is written in the thread of the watch, from a graph that was traced by whoever called the kernel: tracing
-    runs functions of models and of users, which may not take two threads.
+    Its text is written by the process that optimises, from a graph that was traced by whoever called the kernel
+    (tracing runs functions of models and of users, which may not take two threads), or left by an earlier process.
     """
 
     def __init__(
         self,
         name: str,
         single: Any,
+        way: dict[str, Any],
         trace: Callable[[], Graph],
-        unoptimised: Callable[[Graph], tuple[dict[str, Any], bytes]],
         link: Callable[[CachedKernel], Any],
         is_traced: bool,
     ) -> None:
         """A kernel in use.
 
-        name         of that in lanes, in the cache; "": it is not kept there
-        single       the kernel of single states
-        trace        gives the graph
-        unoptimised  facts and bitcode of the graph in lanes
-        link         CachedKernel → its callable
-        is_traced    whether `trace` has its graph at hand
+        name       of that in lanes, in the cache; "": it is not kept there
+        single     the kernel of single states
+        way        how that in lanes is compiled
+        trace      gives the graph
+        link       CachedKernel → its callable
+        is_traced  whether `trace` has its graph at hand
         """
         self.kernel = single
         self._cache = os.environ.get("POLHODE_CACHE")
-        self._name, self._trace, self._unoptimised, self._link = name, trace, unoptimised, link
-        self._graph: Graph | None = None
-        self._needed = MOMENTS if is_traced else MOMENTS_TO_TRACE
+        self.name, self._way, self._trace, self._link = name, way, trace, link
+        self._graph = trace() if is_traced else None
+        self.is_on_disk = self._graph is None and bool(name) and is_there(name, GRAPH)
+        """Whether an earlier process left its graph."""
+        self._needed = MOMENTS if self._has_graph else MOMENTS_TO_TRACE
         self._calls, self._seen, self._moments = 0, 0, 0
 
     def __call__(self, *arrays: Any) -> tuple:
@@ -220,9 +237,13 @@ class SinglesFirst:
     def current(self) -> Any:
         """The kernel that there is, for one call."""
         self._calls += 1
-        if self._moments >= self._needed and self._graph is None:
+        if self._moments >= self._needed and not self._has_graph:
             self._graph = self._trace()
         return self.kernel
+
+    @property
+    def _has_graph(self) -> bool:
+        return self._graph is not None or self.is_on_disk
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -233,7 +254,7 @@ class SinglesFirst:
         """Whether it was used in enough of the moments at which this is asked, and its graph is there since."""
         self._moments += self.was_used
         self._seen = self._calls
-        return self._moments >= self._needed and self._graph is not None
+        return self._moments >= self._needed and self._has_graph
 
     @property
     def was_used(self) -> bool:
@@ -241,22 +262,36 @@ class SinglesFirst:
         return self._calls != self._seen
 
     def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
-        """Let code in lanes take over; False where another process is about to make it."""
-        name, graph = self._name, self._graph
-        assert graph is not None
-        if not claim(name, self._cache):
-            return False
-        try:
+        """Let code in lanes take over; False where another process is about to make it, or its graph has gone."""
+        name = self.name
+        with _claimed(name, self._cache) as is_ours:
+            if not is_ours:
+                return False
             found = load(name, self._cache) if name else None  # by another process, meanwhile
             if found is None:
-                facts, bitcode = self._unoptimised(graph)
-                image = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, bitcode))
-                found = CachedKernel(facts, image)
-        finally:
-            release(name, self._cache)
+                body = self._body()
+                if not body:
+                    return False
+                found = optimiser().optimised(UnoptimisedKernel(name, self._cache, self._way, body, is_graph=True))
         with _watch.linking:
             self.kernel = self._link(found)
         return True
+
+    def _body(self) -> bytes:
+        """The graph as bytes; none where it was on disk, and is not any more."""
+        if self._graph is not None:
+            with collection_paused():
+                return packed(self._graph)
+        entry = load(self.name, self._cache, GRAPH)
+        if entry is None or entry.facts != self._way:
+            self.is_on_disk, self._needed = False, MOMENTS_TO_TRACE
+            return b""
+        return entry.image
+
+    def leave_graph(self) -> None:
+        """Keep the graph of a kernel that was used on disk, for a later process: 10 to 40 ms for large ones."""
+        if self.name and self._graph is not None and self._calls and not is_there(self.name, GRAPH):
+            save(self.name, CachedKernel(self._way, self._body()), self._cache, make=False, suffix=GRAPH)
 
 
 class _Watch:
@@ -264,12 +299,15 @@ class _Watch:
 
     def __init__(self) -> None:
         self.kernels: WeakSet[FirstTier | SinglesFirst] = WeakSet()
+        self.wanted = WantedKernels()
+        self.in_hand: tuple[str, str | None] | None = None
+        """The name and the cache of the kernel that the thread has claimed."""
         self.linking = threading.Lock()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._moment = MOMENT
         self._optimiser: Optimiser | None = None
-        self._ended = False
+        self.is_ended = False
 
     def add(self, kernel: FirstTier | SinglesFirst) -> None:
         with self._changed:
@@ -301,13 +339,14 @@ class _Watch:
             for kernel in kernels:
                 if kernel.is_hot() and self._optimise(kernel):
                     self.kernels.discard(kernel)
+                    self.wanted.discard(kernel.name)
 
     def _optimise(self, kernel: FirstTier | SinglesFirst) -> bool:
         """Whether no more is to be done about it; what fails is told, and the kernel stays as it is."""
         try:
             return kernel.optimise(self._process)
         except (OptimiserError, RuntimeError, OSError) as fault:
-            if self._ended:
+            if self.is_ended:
                 return True
             self._end_process()
             fix = f"Results are the same, and runs slower. {SWITCH}={FIRST} optimises kernels before they are used."
@@ -330,17 +369,29 @@ class _Watch:
 
     def end(self) -> None:
         """Before the interpreter goes: no code is linked any more."""
-        self._ended = True
+        self.is_ended = True
         self.linking.acquire()
+        if self.in_hand and not (self._optimiser and self._optimiser.is_asked):  # nobody else will end the claim
+            release(*self.in_hand)
         self.leave()
+        for kernel in [*self.kernels]:
+            if isinstance(kernel, SinglesFirst):
+                kernel.leave_graph()
+        self.wanted.hand_on()
 
 
 _watch = _Watch()
 
 
-def watch(kernel: FirstTier | SinglesFirst) -> None:
-    """Have a kernel optimised where it turns out to be used for long."""
+def watch(kernel: FirstTier | SinglesFirst, from_disk: bool) -> None:
+    """Have a kernel optimised where it turns out to be used for long.
+
+    from_disk  whether an earlier process left what it is made of: then it is used again and again, and is optimised at
+               the end of this one
+    """
     _watch.add(kernel)
+    if from_disk and kernel.name:
+        _watch.wanted.add(kernel.name, os.environ.get("POLHODE_CACHE"), isinstance(kernel, SinglesFirst))
 
 
 def _in_child() -> None:

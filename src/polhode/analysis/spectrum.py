@@ -74,7 +74,8 @@ def spectrum(A: np.ndarray, error: np.ndarray | float = 0.0) -> Spectrum:
     n = len(A)
     if not n:
         return Spectrum(np.zeros(0, dtype=complex), np.zeros(0), np.zeros((0, 0), dtype=complex), 0)
-    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    with np.errstate(invalid="ignore"):  # SciPy turns scales into places of a permutation: large ones are none
+        balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
     size = float(np.linalg.norm(balanced))
     known = np.broadcast_to(np.asarray(error, dtype=float), A.shape) * scale / scale[:, None]
     delta = MARGIN * (EPSILON * n * size + float(np.linalg.norm(known)))

@@ -111,5 +111,6 @@ def followed(
     run.follow(progress)
     result = run.result(model_text, tangents)
     if asked.keep is not None:
-        result = result[[name for name in result.data_vars if name in asked.keep or "event" in result[name].dims]]
+        known = result.variables  # of which xarray makes nothing
+        result = result[[name for name in result.data_vars if name in asked.keep or "event" in known[name].dims]]
     return tangents.added(result) if tangents else result

@@ -15,6 +15,7 @@ class LruCache(Generic[T]):
         self.most = most
         self._known: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = threading.Lock()
+        self._making: dict[Hashable, threading.Lock] = {}
 
     def get(self, name: Hashable, make: Callable[[], T]) -> T:
         """The entry of a name, made where it is not known; two threads that ask at once may both make it."""
@@ -28,6 +29,20 @@ class LruCache(Generic[T]):
             while len(self._known) > self.most:
                 self._known.popitem(last=False)
         return found
+
+    def made_once(self, name: Hashable, make: Callable[[], T]) -> T:
+        """The entry of a name, made where it is not known; of threads that ask at once one makes it, the others wait.
+
+        make  must not ask for an entry itself
+        """
+        with self._lock:
+            making = self._making.setdefault(name, threading.Lock())
+        with making:
+            try:
+                return self.get(name, make)
+            finally:
+                with self._lock:
+                    self._making.pop(name, None)
 
     def knows(self, name: Hashable) -> bool:
         """Whether there is an entry of this name."""

@@ -17,10 +17,10 @@ from polhode.integrate.sundials import SUNDIALS
 from polhode.model import WORLD, Model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import Difference, ErrorEstimate
-from polhode.simulation.extinguished import Extinguished
+from polhode.simulation.extinguished import UNRESOLVED, Extinguished, Oscillation, Sample
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
-from polhode.simulation.run_records import Samples
+from polhode.simulation.run_records import Samples, joined
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.companion_steps import FLOOR, LOOKS, companion_tolerance
 from polhode.simulation.stepper import Stepper
@@ -142,7 +142,6 @@ def operations(model: Model) -> float:
 def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
     """Operations of a companion run, from the steps that the run took."""
     options, ending = scenario.options, first.ending
-    family = METHODS[other.method].family if other.method in METHODS else "implicit"
     if options.fixed:
         steps = float(sum(segment.counts[-1] for segment in other.segments if len(segment.counts)))
     else:
@@ -150,6 +149,12 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         tightened = options.tolerance / other.options.tolerance
         steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
         steps = max(steps, scenario.duration / other.longest)
+    return work_of_steps(steps, other, first)
+
+
+def work_of_steps(steps: float, scenario: Scenario, first: Stepper) -> float:
+    """Operations of so many steps of a scenario, about, of whose machine a run is known."""
+    family = METHODS[scenario.method].family if scenario.method in METHODS else "implicit"
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
     calls = scenario.duration / scenario.tau.period if isinstance(scenario.tau, Sampled) else 0.0
     return steps * STAGES[family] * slow * operations(scenario.model) + calls * CALL
@@ -221,7 +226,7 @@ class Companion:
             self.why = (
                 f"a companion of the whole run counts {work:.2g} operations, above {WORK:g}; verify=True takes it"
             )
-        self.scenario = other
+        self.scenario, self._of = other, scenario
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
         self.extinguished = Extinguished(scenario, first.driven, self.count, first.ending.largest)
@@ -279,8 +284,56 @@ class Companion:
         What both runs extinguish, and should not, counts as an error too.
         """
         time, how = time[: len(values)], self.how
-        if lost := self.extinguished.lost():
+        lost, apart = self._lost(time)
+        values = np.maximum(values, apart)
+        if lost:
             values = np.maximum(values, np.max([np.where(time >= t, one.at(time), 0.0) for t, one in lost], axis=0))
             fastest = max(one.eigenvalue.imag for _, one in lost)
             how = f"{how}; both extinguish oscillations that last, of {fastest:.3g} rad/s"
         return ErrorEstimate(time, values, len(values) == self.samples, how, self.why, self.is_coarse)
+
+    def _lost(self, time: np.ndarray) -> tuple[list[tuple[float, Oscillation]], np.ndarray]:
+        """The oscillations that steps extinguish, each from a time on, and errors of the samples (n,) found with that.
+
+        Under control of the error, where anything switches, a run by steps that resolve what is missed tells what of it
+        the machine has ended by itself, and how far the samples up to there are from its own.
+        """
+        missed, errors, of = self.extinguished.missed(), np.zeros(len(time)), self._of
+        if of.options.fixed or (of.is_autonomous and not of.switching.surfaces):
+            return missed, errors
+        lost, left = [], WORK
+        for since in sorted({t for t, _ in missed}):
+            here = [one for t, one in missed if t == since]
+            count = int(np.searchsorted(time, since, "right"))
+            other = of.beside(of.options, at_most=UNRESOLVED / max(one.eigenvalue.imag for one in here))
+            left -= work_of_steps(since / other.at_most, other, self.first)
+            found = self._resolved(other, since, count) if left >= 0 else None
+            if found is not None:
+                sample, apart = found
+                errors[:count] = np.maximum(errors[:count], apart)
+                here = [one for one in here if self.extinguished.remains(one, since, sample)]
+            lost += [(since, one) for one in here]
+        return lost, errors
+
+    def _resolved(self, other: Scenario, until: float, count: int) -> tuple[Sample, np.ndarray] | None:
+        """The last of the first samples of a run by shorter steps, and how far these are from the run's (count,); None
+        where the steps do not get there or are interrupted by Ctrl-C."""
+        try:
+            run, found = (_first_samples(self.make(scenario), count) for scenario in (self._of, other))
+        except KeyboardInterrupt:
+            return None
+        if run is None or found is None or not np.array_equal(run["time"], found["time"]):
+            return None
+        sample = Sample(until, found["q"][-1], found["v"][-1], found["tau"][-1] if "tau" in found else None)
+        return sample, Difference(self._of.model)(run, found)
+
+
+def _first_samples(blocks: Iterable[Samples], count: int) -> dict[str, np.ndarray] | None:
+    """The first samples of a run by name; None where it ends before them."""
+    found, known = list[Samples](), 0
+    for block in blocks:
+        found.append(block)
+        known += len(block.time)
+        if known >= count:
+            return {name: values[:count] for name, values in joined(found).items()}
+    return None

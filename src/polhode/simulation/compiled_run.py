@@ -158,7 +158,13 @@ class CompiledRun:
     # on generic scalars
 
     def setup(self, level: Vec | None = None) -> step_state.Setup:
-        """Method, machine and crossings; level: forces held over a period."""
+        """Method, machine and crossings; level: forces held over a period.
+
+        Where none are held, all kernels of a run have the same, and with it the routine of a step that goes in loops.
+        """
+        return self._new_setup(level) if self.spec.held else self._setup_unheld
+
+    def _new_setup(self, level: Vec | None) -> step_state.Setup:
         spec = self.spec
         surfaces = partial(spec.switching.values, tree=self.tree) if spec.switching else None
         law: Input | None = self.law
@@ -255,12 +261,15 @@ class CompiledRun:
         self, tree: Tree, constrained: ConstrainedDynamics | None, chosen: ChosenDynamics, law: Input | None
     ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
-        like, other, in_loops = self.like, copy(self), self.spec.policy.compact
-        for name in ("_shared", "_shared_powers", "_projection", "_along", "_setup_unheld"):
+        given = {"tree": tree, "constrained": constrained, "law": law, "like": self.like, "_acceleration": chosen}
+        return self.changed(**given, _loops_stages=self.spec.policy.compact)
+
+    def changed(self, **fields: Any) -> "CompiledRun":
+        """The same with other inputs, or of another tree, and nothing kept that followed from those."""
+        other, of_inputs = copy(self), ("_shared_powers", "_setup_unheld")
+        for name in ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs:
             vars(other).pop(name, None)
-        vars(other).update(
-            tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _loops_stages=in_loops
-        )
+        vars(other).update(fields)
         return other
 
     @cached_property
@@ -659,7 +668,7 @@ class CompiledRun:
     @cached_property
     def _setup_unheld(self) -> step_state.Setup:
         """The setup with held forces of 0, for what does not depend on them."""
-        return self.setup(Vec([0.0] * self.model.nv))
+        return self._new_setup(Vec([0.0] * self.model.nv))
 
     @cached_property
     def width(self) -> int:

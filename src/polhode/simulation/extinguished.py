@@ -9,6 +9,10 @@ run are sums of modes,
 
 and a mode that the steps do not resolve, excited at the start or by a jump of the forces, is lost where the samples
 after that no longer have it. Its size is an error from then on, which decays as the mode would, with Re λ.
+
+Under control of the error the largest step may be one long after the mode, which the machine itself may have ended: a
+contact opens, and what vibrated on it no longer does. So what is missed is looked for in the same run by steps that
+resolve it (`Companion.estimate`): what those have not kept either was not lost by steps.
 """
 
 import math
@@ -215,8 +219,16 @@ class Extinguished:
             if 0 <= k < len(time):
                 self.kept.append(sample(k))
 
-    def lost(self) -> list[tuple[float, Oscillation]]:
-        """Each oscillation that was extinguished, and from which sample on, s."""
+    def remains(self, one: Oscillation, since: float, sample: Sample) -> bool:
+        """Whether an oscillation that is missed from a time on is there in a sample of that time."""
+        return _like(one, self._present(sample)) >= LOST * one.at(since)
+
+    def _present(self, sample: Sample) -> list[Oscillation]:
+        """The oscillations of a sample among which one that is missed is looked for."""
+        return Modes(self.driven, sample, LOST * UNRESOLVED / self.h).present()
+
+    def missed(self) -> list[tuple[float, Oscillation]]:
+        """Each oscillation that later samples no longer have, and from which on, s."""
         if not self.h or len(self.kept) < 2:
             return []
         start, *later = self.kept
@@ -227,7 +239,7 @@ class Extinguished:
         begun = [one for one in begun if one.size > self.least]
         if not begun:
             return []
-        left = [(sample.t, Modes(self.driven, sample, slowest * LOST).present()) for sample in later]
+        left = [(sample.t, self._present(sample)) for sample in later]
         found = []
         for one in begun:
             since = math.inf

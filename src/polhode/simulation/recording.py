@@ -35,10 +35,10 @@ from polhode.scalar import Array
 from polhode.simulation.companion import Companion, StepProgress
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import ARGUMENTS, MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
-from polhode.simulation.run import Run, joined, padded
+from polhode.simulation.run import Run, padded
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import MotionKeywords, RunOptions
-from polhode.simulation.run_records import Ending, Position, Samples
+from polhode.simulation.run_records import Ending, Position, Samples, joined
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.work_limits import bytes_of_sample
 from polhode.system.identity import identity_text

@@ -34,7 +34,7 @@ from polhode.simulation.observer import Observer, observer_of, with_sections
 from polhode.simulation.option_table import STIFF_METHOD
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import usual_method
-from polhode.simulation.run_records import Samples
+from polhode.simulation.run_records import Samples, joined
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.within_steps.watched_path import States
@@ -473,20 +473,6 @@ def _element_notes(model: Model, method: str) -> list[str]:
 def _conserved(model: Model) -> Conserved:
     """What a model without inputs conserves."""
     return conserved(model)
-
-
-def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
-    """Blocks of samples as arrays by name."""
-    found = {
-        name: np.concatenate([getattr(block, name) for block in blocks]) for name in ("time", "q", "v", "step_size")
-    }
-    done = [block.work for block in blocks if block.work is not None]
-    if done:
-        found["work_by_source"] = np.concatenate(done)
-    levels = [block.level for block in blocks if block.level is not None]
-    if levels:
-        found["tau"] = np.concatenate(levels)
-    return found
 
 
 def padded(values: np.ndarray, n: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The records of a run: events to watch for, its segments, its position, blocks of samples, its ending."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -138,3 +138,17 @@ class Segment(NamedTuple):
 def first_sample(at: Position) -> Samples:
     """The state of a run at its start, as a block of one sample."""
     return Samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([np.nan]))
+
+
+def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
+    """Blocks of samples as arrays by name."""
+    found = {
+        name: np.concatenate([getattr(block, name) for block in blocks]) for name in ("time", "q", "v", "step_size")
+    }
+    done = [block.work for block in blocks if block.work is not None]
+    if done:
+        found["work_by_source"] = np.concatenate(done)
+    levels = [block.level for block in blocks if block.level is not None]
+    if levels:
+        found["tau"] = np.concatenate(levels)
+    return found

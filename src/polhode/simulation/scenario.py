@@ -75,6 +75,7 @@ class Scenario:
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
+    at_most  no controlled step is longer, s
     """
 
     model: Model
@@ -85,6 +86,7 @@ class Scenario:
     moved: Mapping[str, float] = field(default_factory=dict)
     role: str = "run"
     looks: float = LOOKS
+    at_most: float = math.inf
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
@@ -132,9 +134,11 @@ class Scenario:
         found: T = known[name]
         return found
 
-    def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
+    def beside(
+        self, options: RunOptions, looks: float = LOOKS, role: str = "companion", at_most: float = math.inf
+    ) -> "Scenario":
         """The scenario of a companion run, by other options."""
-        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
+        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, at_most, self._known)
 
     @property
     def duration(self) -> float:
@@ -199,7 +203,7 @@ class Scenario:
     def longest(self) -> float:
         """The longest controlled step, s."""
         has_events = bool(self.options.events or element_events(self.model))
-        return self.switching.longest_step(self.looks, has_events, self.role != "run")
+        return min(self.switching.longest_step(self.looks, has_events, self.role != "run"), self.at_most)
 
     @cached_property
     def knots(self) -> np.ndarray:

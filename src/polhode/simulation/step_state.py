@@ -376,14 +376,31 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scal
     end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
     machine = setup.within(s.t0, s.t)._replace(tolerance=tolerance)
-    if not setup.project:
-        inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0, *s.recalled(0.0))
-        return MotionState(inner.q, inner.v), s.work_before + inner.integrals
-    early = target - s.t0 <= s.t - target
-    t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
-    inner = advanced(setup.method, machine, t, q, v, target - t, *s.recalled(where(early, 0.0, 1.0)))
-    work = where(early, s.work_before, s.work) + inner.integrals
-    return MotionState(*setup.project(target, inner.q, inner.v)), work
+    t, (q, v), work, origin = s.t0, s.before, s.work_before, 0.0
+    if setup.project:
+        early = target - s.t0 <= s.t - target
+        t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
+        work, origin = where(early, s.work_before, s.work), where(early, 0.0, 1.0)
+
+    def step(*memory: Vec) -> Vec:
+        inner = advanced(setup.method, machine, t, q, v, target - t, *memory)
+        return Vec((*inner.q, *inner.v, *inner.integrals))
+
+    found, n = _recalling(s, origin, step), len(q) + len(v)
+    inner = MotionState(Vec(found[: len(q)]), Vec(found[len(q) : n]))
+    return MotionState(*setup.project(target, *inner)) if setup.project else inner, work + Vec(found[n:])
+
+
+def _recalling(s: AdaptiveStepState, origin: Scalar, step: Callable[..., Vec]) -> Vec:
+    """What a part of the last step leads to; step: as a function of what it recalls of that.
+
+    Its iteration may fail from there, as it may in any step. Then it begins as that of a first step does.
+    """
+    found = step(*s.recalled(origin))
+    if not s.memory:
+        return found
+    afresh = Vec([0.0] * len(s.memory))
+    return iterate(lambda _: (step(afresh), False), found, where(_finite(found), 0, 1))
 
 
 def step_motion(setup: Setup, like: AdaptiveStepState, packed: Vec, tolerance: Scalar) -> Vec:
@@ -447,9 +464,14 @@ def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: 
     s: AdaptiveStepState = shaped(like, iter(packed))
     part = theta * s.h0
     machine = setup.within(s.t0, s.t0 + part)
-    tried = controlled(setup.method, machine, s.t0, *s.before, part, tolerance, GROW, *s.recalled(0.0))
-    work = s.work_before + tried.integrals
-    return _after(setup, s.t0 + part, tried.error, s.g_before, tried.end, work)
+
+    def step(*memory: Vec) -> Vec:
+        tried = controlled(setup.method, machine, s.t0, *s.before, part, tolerance, GROW, *memory)
+        return Vec((tried.error, *flat(tried.end), *tried.integrals))
+
+    found, nq = _recalling(s, 0.0, step), len(s.q)
+    end, work = MotionState(Vec(found[1 : nq + 1]), Vec(found[nq + 1 : nq + 1 + len(s.v)])), found[nq + 1 + len(s.v) :]
+    return _after(setup, s.t0 + part, found[0], s.g_before, end, s.work_before + Vec(work))
 
 
 def _after(setup: Setup, t: Scalar, error: Scalar, old: Vec, end: MotionState, work: Vec) -> Vec:

@@ -7,7 +7,6 @@ others.
 """
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -238,9 +237,8 @@ class BatchRun:
         law = self.compiled.law
         if takes_numbers(self.spec.run.tau) or isinstance(run.tau, PD):
             law = law_of(self.model, tree, run.tau, np.array(self.model.zero))[0]
-        found = copy(self.compiled.on_tree(tree, law)) if self.along.inputs else copy(self.compiled)
-        vars(found).update(spec=run, law=law)
-        return found
+        found = self.compiled.on_tree(tree, law) if self.along.inputs else self.compiled
+        return found.changed(spec=run, law=law)
 
     def _setup(self, p: Vec) -> step_state.Setup:
         return self._with(p).setup()

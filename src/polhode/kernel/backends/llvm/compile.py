@@ -299,7 +299,7 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST, short: int 
         for module in shared:  # the next kernel that calls it may be one that is optimised later
             own = max(level, OF_LONG) if module.busy and when() != NEVER else level
             again = partial(_module_code, module.text, own, level == QUICK)
-            found.append(_shared_code.get((module.name, own, level), again))
+            found.append(_shared_code.made_once((module.name, own, level), again))
         images, bitcodes = map(joined, zip(*found, strict=True))
         return CachedKernel(facts, images, b"" if at_once else bitcodes)
 

@@ -1,6 +1,5 @@
 """Where and with what numbers were measured; no names of hosts, users or folders."""
 
-import os
 import platform
 import shutil
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from polhode import __version__
 from polhode.kernel.backends.llvm.compile import lanes
+from polhode.kernel.work_threads import processors
 
 PACKAGES = {
     "numpy": "numpy",
@@ -26,10 +26,9 @@ PACKAGES = {
 
 def machine_facts() -> dict[str, str | int]:
     """Processor, cores, operating system, Python."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return {
         "cpu": _cpu_name(),
-        "cores": cores,
+        "cores": processors(),
         "simd_lanes": lanes(),
         "os": platform.system(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",

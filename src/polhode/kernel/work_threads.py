@@ -4,6 +4,7 @@ The threads are those of `concurrent.futures`, one task for each, and the pieces
 piece would cost 20 µs to 60 µs of the interpreter's time (decision 019).
 """
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,6 +12,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 Piece = TypeVar("Piece")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Stopped(BaseException):

@@ -8,12 +8,15 @@ How much of a run is accompanied follows from counted work, never from a clock: 
 """
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
+from polhode.kernel.beside import Beside
+from polhode.kernel.work_threads import processors
 from polhode.model import WORLD, Model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import Difference, ErrorEstimate
@@ -196,6 +199,33 @@ def paired(parts: Iterable[Arrays], blocks: Iterable[Samples], count: int) -> It
             break
 
 
+class CompanionBeside:
+    """The companion of a run, followed by a thread of its own while the run goes on; `end` has to be called at last.
+
+    What it computes does not depend on that. Only for runs under control of their error, whose companions know nothing
+    of how the run went, and of which all is compiled.
+    """
+
+    def __init__(self, scenario: Scenario, make: Callable[[Scenario], Stepper]) -> None:
+        self.scenario, self.how = companion_of(scenario)
+        self.stepper = make(self.scenario)
+        self.blocks = Beside(self.stepper, lambda block: block.nbytes)
+
+    @staticmethod
+    def serves(scenario: Scenario, first: Stepper) -> bool:
+        """Whether the companion of a run may be begun before the run has ended, and there is a processor for it."""
+        options = scenario.options
+        if options.verify is False or options.fixed or options.sensitivities or options.tolerance < FLOOR:
+            return False
+        is_ours = isinstance(first, RunLoop) and bool(first.compiled.key) and not first.compiled.element_events
+        is_free = threading.current_thread() is threading.main_thread() and processors() > 1
+        return is_ours and scenario.is_autonomous and is_free
+
+    def end(self) -> None:
+        """Follow it no further."""
+        self.blocks.end()
+
+
 class Companion:
     """The companion of a run that has ended: it gives the estimated error of the run's samples.
 
@@ -203,6 +233,7 @@ class Companion:
     samples  how many the run has
     whole    whether every sample is accompanied, whatever it costs
     coarse   the scenario of a coarse companion, to be taken first; None: the one of finer steps
+    begun    the companion of finer steps, where it was begun while the run went on
     """
 
     def __init__(
@@ -213,9 +244,11 @@ class Companion:
         samples: int,
         whole: bool,
         coarse: Scenario | None = None,
+        begun: "CompanionBeside | None" = None,
     ) -> None:
         self.first, self.make, self.samples, self.count = first, make, samples, samples
-        other, self.how = (coarse, _steps_in_words(coarse)) if coarse else companion_of(scenario)
+        finer = (begun.scenario, begun.how) if begun else companion_of(scenario)
+        other, self.how = (coarse, _steps_in_words(coarse)) if coarse else finer
         self.is_coarse = coarse is not None
         self.why = keeps_state(first)
         """Why not every sample is accompanied."""
@@ -227,7 +260,8 @@ class Companion:
                 f"a companion of the whole run counts {work:.2g} operations, above {WORK:g}; verify=True takes it"
             )
         self.scenario, self._of = other, scenario
-        self.stepper = make(other) if self.count > 1 else None
+        self._begun = begun if not coarse and self.count > 1 else None
+        self.stepper = self._begun.stepper if self._begun else make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
         self.extinguished = Extinguished(scenario, first.driven, self.count, first.ending.largest)
 
@@ -243,6 +277,8 @@ class Companion:
         for a, b in paired(self.extinguished.watched(parts), self._blocks(checking, kept), self.count):
             yield self._compared(a, b)
             done += len(a["time"])
+        if self._begun:
+            self._begun.end()
         if done < self.count and not self.why and self.stepper:
             ending = self.stepper.ending
             self.why = f"there its companion ended ({ending.status}: {ending.reason})"
@@ -257,7 +293,7 @@ class Companion:
         if self.stepper is None:
             return
         try:
-            for block in self.stepper:
+            for block in self._begun.blocks if self._begun else self.stepper:
                 if checking:
                     t = self.stepper.position.t
                     checking(t / self.scenario.duration, t, self.stepper.ending.accepted)

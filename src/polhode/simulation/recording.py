@@ -117,9 +117,12 @@ def record(
         elif note:
             with atomic_write(store.folder / NOTE, force=True) as sink:
                 sink.write(note.encode())
-        recording.follow(progress)
-        done = recording.loop.ending.status != "interrupted"
-        recording.write(path, model_text, force or resume, own if done else NO_RUN, checking)
+        try:
+            recording.follow(progress)
+            done = recording.loop.ending.status != "interrupted"
+            recording.write(path, model_text, force or resume, own if done else NO_RUN, checking)
+        finally:
+            run.end()
         found = _loaded(path)
         if then:
             then(found)
@@ -302,8 +305,9 @@ class Recording:
         self._flush(self.seen)
 
     def _follow(self, progress: StepProgress | None) -> None:
-        loop, last = self.loop, time.monotonic()
+        loop, last, begin = self.loop, time.monotonic(), time.perf_counter()
         for block in loop:
+            self.run.accompany(begin)
             self.pending.append((self.seen + len(block.time), block))
             self.seen += len(block.time)
             if loop.can_resume:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -27,7 +28,16 @@ from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation import sundials_run
 from polhode.simulation.by_form import form_run
-from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work, is_hopeless
+from polhode.simulation.companion import (
+    FACTOR,
+    WORK,
+    Companion,
+    CompanionBeside,
+    coarse_companion_of,
+    counted_work,
+    is_hopeless,
+    operations,
+)
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives import replayed_steps, sensitivity
 from polhode.simulation.observer import Observer, observer_of, with_sections
@@ -45,6 +55,14 @@ if TYPE_CHECKING:
 
 USUAL = tuple(name for name in VARIABLES if name not in JOINTS)
 """The variables of a Dataset, unless others are asked for."""
+
+WORTH_A_THREAD = 5e-3
+"""Seconds that a run yet takes from which on its companion is begun beside it: a thread costs a tenth of a
+millisecond. How long that is, is believed after as many seconds, or where a run before told it."""
+
+LARGE = 10_000
+"""Operations of an acceleration from which on the pace of the first block is believed: steps of such runs take longer
+than all else, and the second block often goes to the end."""
 
 Progress = Callable[[float, float], None]
 """Called with the part of the run that is done, and the time reached."""
@@ -73,6 +91,7 @@ class Run:
         self.wanted = USUAL if keep is None else tuple(keep)
         """The variables that the Dataset is to hold."""
         self.kept: list[Samples] = []
+        self._companion: CompanionBeside | None = None
         if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._contacts.rows:
             self.stepper.watched.seen = self._see_contacts
 
@@ -97,11 +116,34 @@ class Run:
             self.stepper.ending.interrupt(at.t)
 
     def follow(self, progress: Progress | None = None) -> None:
-        """Run to the end."""
-        kernels = self._kernels()
+        """Run to the end; what takes long is accompanied meanwhile, by another thread, until `end`."""
+        kernels, blocks, begin = self._kernels(), self.blocks(progress), time.perf_counter()
         with made_ahead(*kernels) if kernels else nullcontext():
-            for _ in self.blocks(progress):
-                pass
+            for _ in blocks:
+                if self.accompany(begin):
+                    break
+        for _ in blocks:
+            pass
+
+    def accompany(self, begin: float) -> bool:
+        """Begin the companion beside the run where the rest takes long enough; whether it was begun now.
+
+        begin  when the run began, of `time.perf_counter`
+        """
+        run = self.stepper
+        if self._companion or not isinstance(run, RunLoop) or run.seconds_left < WORTH_A_THREAD:
+            return False
+        gone = time.perf_counter() - begin
+        is_known = run.is_paced or gone > WORTH_A_THREAD or operations(self.model) > LARGE
+        if not is_known or not CompanionBeside.serves(self.scenario, run):
+            return False
+        self._companion = CompanionBeside(self.scenario, self._beside)
+        return True
+
+    def end(self) -> None:
+        """Follow nothing further that was begun beside the run."""
+        if self._companion:
+            self._companion.end()
 
     def _kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that a run to its end takes for certain and nobody made yet, one each; none of user
@@ -181,7 +223,7 @@ class Run:
                 error = estimate(companion)
                 if len(error.values) == companion.count and error.worst <= threshold:
                     return companion, error
-        companion = Companion(*given)
+        companion = Companion(*given, None, self._companion)
         return companion, estimate(companion)
 
     def _beside(self, scenario: Scenario) -> Stepper:

@@ -155,6 +155,8 @@ class RunLoop:
         self._paced: Any = repeated or self.compiled  # who keeps the pace for the next run
         pace = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
         pace = FIRST_BLOCK * repeated.pace if repeated else pace
+        self.is_paced = self._paced.pace > 0
+        """Whether a run before this one, by the same steps, told how long they take."""
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._is_trial = bool(repeated and pace)  # the next block is longer than that of a run without a pace
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
@@ -189,6 +191,12 @@ class RunLoop:
     def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
         """No further variables."""
         return {}
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the rest of the run takes, about, by the pace of the last block or run; 0: not known."""
+        left, pace = self._sampled[-1] - self.position.sample, self._paced.pace
+        return left / pace if pace else 0.0
 
     @property
     def can_resume(self) -> bool:

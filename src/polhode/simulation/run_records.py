@@ -88,6 +88,11 @@ class Samples(NamedTuple):
     work: np.ndarray | None = None
     """Work done since the start, by source (n, sources)."""
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that they take."""
+        return sum(values.nbytes for values in self if values is not None)
+
 
 @dataclass
 class Position:

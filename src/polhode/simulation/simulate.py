@@ -108,8 +108,11 @@ def followed(
     tangents = None
     if asked.sensitivities:
         tangents = sensitivity.Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities)
-    run.follow(progress)
-    result = run.result(model_text, tangents)
+    try:
+        run.follow(progress)
+        result = run.result(model_text, tangents)
+    finally:
+        run.end()
     if asked.keep is not None:
         known = result.variables  # of which xarray makes nothing
         result = result[[name for name in result.data_vars if name in asked.keep or "event" in known[name].dims]]

@@ -96,7 +96,7 @@ def test_routines_come_back_with_all_that_is_in_them(relative):
     again = unpacked(packed(relative))
     assert packed(again) == packed(relative)
     outer, found = (routines(graph)[-1] for graph in (relative, again))
-    for field in ("name", "inputs", "outputs", "arrays", "tables", "whole", "unset", "shared", "busy"):
+    for field in ("name", "inputs", "outputs", "arrays", "tables", "whole", "unset", "shared", "busy", "one_state"):
         assert getattr(outer, field) == getattr(found, field), field
     assert [*outer.arrays] == [*found.arrays]  # the order of their memory
     assert [repr(one.graph.nodes) for one in statements(again) if type(one) is Block] == [
@@ -158,7 +158,7 @@ def test_numbers_keep_their_bits():
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"no graph", b"null", b"{}", b"[]", b"[1,2,3]", b'["polhode graph 1",[],{}]', b"\xff", b"\xef\xbb\xbf[]",
+        b"", b"no graph", b"null", b"{}", b"[]", b"[1,2,3]", b'["polhode graph 2",[],{}]', b"\xff", b"\xef\xbb\xbf[]",
         b"[" * 100_000, b"[" * 10**6 + b"]" * 10**6, b'{"a":' * 100_000, b"[" + b"9" * 100_000 + b"]", b"[NaN]",
         pickle.dumps(print), pickle.dumps(OSError()), pickle.dumps((1, 2)), b" " * 2**26,
     ],
@@ -178,7 +178,7 @@ def test_nothing_is_unpickled():
 
 
 ROUTINES, GRAPH = 1, 2
-NAME, INPUTS, OUTPUTS, ARRAYS, TABLES, WHOLE, UNSET, SHARED, BUSY, BODY = range(10)
+NAME, INPUTS, OUTPUTS, ARRAYS, TABLES, WHOLE, UNSET, SHARED, BUSY, ONE_STATE, BODY = range(11)
 NODES, OPERANDS, VALUES = 3, 4, 5
 
 
@@ -193,7 +193,7 @@ def changed(graph, path, value):
 
 
 CHANGES = {
-    "another format": ([0], "polhode graph 2"),
+    "another format": ([0], "polhode graph 3"),
     "a name of two lines": ([ROUTINES, -1, NAME], "a\n@x = global i64 0"),
     "a name with a direction": ([ROUTINES, -1, NAME], "a\u202e"),
     "half a character": ([GRAPH, 0], "\ud800"),
@@ -270,7 +270,7 @@ def test_an_entry_that_is_wrong_is_refused(example, what):
         unpacked(changed(example, path, value))
 
 
-FORMAT = "polhode graph 1"
+FORMAT = "polhode graph 2"
 
 
 def one_number(operations="input", operands=(), values=("x",), result=0):
@@ -278,9 +278,9 @@ def one_number(operations="input", operands=(), values=("x",), result=0):
     return ["one", [["x", [1], [0], False]], [["y", [1], [result], False]], operations, [*operands], [*values]]
 
 
-def one_routine(*body):
+def one_routine(*body, one_state=False):
     """A routine from one number to one, as data."""
-    return ["r", [["x", 1]], [["y", 1]], {"x": 1, "y": 1}, {}, {}, [], False, False, [*body]]
+    return ["r", [["x", 1]], [["y", 1]], {"x": 1, "y": 1}, {}, {}, [], False, False, one_state, [*body]]
 
 
 CALLED = one_number("input call part", [0, 1], ["x", 0, 0], result=2)
@@ -292,6 +292,22 @@ def test_statements_in_each_other_are_read_as_deep_as_python_goes(depth, is_read
     data = json.dumps([FORMAT, [one_routine("deep")], CALLED]).replace('"deep"', deep).encode()
     if is_read:
         assert len(statements(unpacked(data))) == depth
+    else:
+        with pytest.raises(ValueError, match="no graph"):
+            unpacked(data)
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_read"), [([[0], [100]], True), ([[0], [10**6]], False), ([[1], [1, [1, "variable", "k"]]], False)]
+)
+def test_loops_that_lanes_have_written_out_are_short(ends, is_read):
+    """Their length is known, and they are no more operations than a graph may have."""
+    block = ["block", one_number(), [["x", 0]], [["y", 0]]]
+    inner = ["for", "k", *ends, False, True, [block]]
+    outer = ["for", "k", [0], [10], False, False, [inner]]
+    data = json.dumps([FORMAT, [one_routine(outer, one_state=True)], CALLED]).encode()
+    if is_read:
+        assert routines(unpacked(data))[0].one_state
     else:
         with pytest.raises(ValueError, match="no graph"):
             unpacked(data)

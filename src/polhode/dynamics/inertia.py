@@ -118,8 +118,13 @@ def half_solved(tree: Tree, L: Vec, tau: Vec) -> Vec:
 
 def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
     """x of M x = τ from the factors of M."""
+    return solve_scaled(tree, L, Vec([1 / d for d in D]), tau)
+
+
+def solve_scaled(tree: Tree, L: Vec, inverse: Vec, tau: Vec) -> Vec:
+    """The same from the inverse of D."""
     path = filled(tree)
-    x = [value * (1 / d) for value, d in zip(half_solved(tree, L, tau), D, strict=True)]
+    x = [value * d for value, d in zip(half_solved(tree, L, tau), inverse, strict=True)]
     for k in tree.velocity_order:  # L x = y
         for i in path[k][1:]:
             x[k] = x[k] - L[k][i] * x[i]

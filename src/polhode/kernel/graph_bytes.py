@@ -17,7 +17,7 @@ from polhode.kernel.graph import Graph, Port
 from polhode.kernel.graph_reader import GraphReader, refuse, row_of
 from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Variable, While
 
-FORMAT = "polhode graph 1"
+FORMAT = "polhode graph 2"
 
 MOST_BYTES = 2**25
 """Bytes of a graph that are read at all: those of a million operations; forty four-bars have 0.5 MB."""
@@ -65,7 +65,7 @@ class _Writer:
             body = self._body(routine.body)
             tables = {name: [*map(_number, values)] for name, values in routine.tables.items()}
             memory = dict(routine.arrays), tables, dict(routine.whole), sorted(routine.unset)
-            flags = routine.shared, routine.busy
+            flags = routine.shared, routine.busy, routine.one_state
             self._numbers[routine] = len(self.routines)
             self.routines.append([routine.name, routine.inputs, routine.outputs, *memory, *flags, body])
         return self._numbers[routine]

@@ -213,7 +213,7 @@ class GraphReader:
 
     def add(self, data: Any) -> None:
         """Read a routine; those that it calls have been read."""
-        name, inputs, outputs, arrays, tables, whole, unset, shared, busy, body = row_of(data, 10)
+        name, inputs, outputs, arrays, tables, whole, unset, shared, busy, one_state, body = row_of(data, 11)
         lengths = {array: _count(n) for array, n in _mapping(arrays).items()}
         _count(sum(lengths.values()))
         numbers = {table: tuple(map(_real, row_of(row))) for table, row in _mapping(tables).items()}
@@ -221,10 +221,23 @@ class GraphReader:
         ends = _own(inputs, lengths), _own(outputs, lengths)
         statements = _BodyReader(self, lengths, numbers, wholes).body(body, frozenset())
         free = frozenset(_known(array, lengths) for array in row_of(unset))
-        flags = _flag(shared), _flag(busy)
+        flags = _flag(shared), _flag(busy), _flag(one_state)
         routine = Routine(_title(name), *ends, lengths, numbers, wholes, statements, None, free, *flags)
-        self._sizes[routine] = self._size([block.graph for block in blocks(statements)])
+        own = self._written_out(statements) if routine.one_state else 0
+        self._sizes[routine] = max(own, self._size([block.graph for block in blocks(statements)]))
         self.routines.append(routine)
+
+    def _written_out(self, body: Sequence[Statement]) -> int:
+        """The nodes of statements, once for each pass of the loops around them."""
+        total = 0
+        for one in body:
+            if isinstance(one, Block):
+                total += 1 + self._size([one.graph])
+            elif isinstance(one, For) and not (one.first.terms or one.last.terms):
+                total += max(one.last.offset - one.first.offset, 0) * (1 + self._written_out(one.body))
+            else:
+                refuse("a loop for one state whose length is not known")
+        return _count(total, MOST_OPERATIONS)
 
     def _size(self, graphs: Sequence[Graph]) -> int:
         """The nodes of graphs with those of the routines that they call, once for each call."""

@@ -345,26 +345,29 @@ class Recorder(Loops):
         """The nodes of the function around that it uses."""
         return list(self._given)
 
-    def finished(self, rule: Derivative | None = None, shared: bool = False, busy: bool = False) -> Routine:
-        """The routine.  shared: whether other traces will call it; busy: whether they spend most of their time in it"""
+    def finished(
+        self, rule: Derivative | None = None, shared: bool = False, busy: bool = False, one_state: bool = False
+    ) -> Routine:
+        """The routine.  shared, busy, one_state: as of `Routine`"""
         self._close()
         self.arrays |= {"given": len(self._given), "kept": len(self._kept)}
         inputs = [(name, self.arrays[name]) for name in (*self._inputs, "given")]
         outputs = [(name, self.arrays[name]) for name in self._outputs]
         body = self._closed(self._bodies[0])
         tables, unset = (self.tables, self.whole), frozenset(self._unset)
-        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, *tables, body, rule, unset, shared, busy)
+        flags = shared, busy, one_state
+        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, *tables, body, rule, unset, *flags)
 
-    def call(self, arguments: Sequence[Any], rule: Derivative | None = None) -> list[Symbol]:
+    def call(self, arguments: Sequence[Any], rule: Derivative | None = None, one_state: bool = False) -> list[Symbol]:
         """The results of the routine in the function around it, for these arguments."""
         outer = self.outer
         nodes = [number_node(outer, x) for x in arguments]
-        found = outer.call(self.finished(rule), [*nodes, *self._given])  # type: ignore[list-item]
+        found = outer.call(self.finished(rule, one_state=one_state), [*nodes, *self._given])  # type: ignore[list-item]
         return [Symbol(outer, node) for node in found]
 
-    def results(self, rule: Derivative | None = None) -> list[Symbol]:
+    def results(self, rule: Derivative | None = None, *, one_state: bool = False) -> list[Symbol]:
         """The results of the routine for the values that its arrays were given."""
-        return self.call(self._values, rule)
+        return self.call(self._values, rule, one_state)
 
     def _closed(self, body: list[Any]) -> tuple[Statement, ...]:
         found: list[Statement] = []

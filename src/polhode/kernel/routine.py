@@ -130,6 +130,9 @@ class Routine:
     """Whether several graphs call it: where it is large, it is compiled once for all of them."""
     busy: bool = False
     """Whether these spend most of their time in it: where it is very large, it is optimised before it is used."""
+    one_state: bool = False
+    """Whether it is for code of one state alone, which does passes of its loops at once; lanes have it written out
+    (`written_out`). It writes no results but those that are asked for."""
 
     def mapped(self, change: Callable[[Graph], Graph]) -> Routine:
         """The same with every graph changed."""

@@ -3,7 +3,7 @@
 Fusing is a choice made here, in the graph, so that every target and every lane width rounds alike.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
@@ -103,6 +103,11 @@ class Division:
     A value that is several results lies in the place of the first; an input or a constant in its own.
     """
     slots: int
+    given: Mapping[int, int]
+    """Where the arguments of calls for one state (`Routine.one_state`) lie, one after the other: they are computed into
+    these slots, but for those that have another."""
+    found: Mapping[int, int]
+    """Where their results lie, for those calls whose results are results of the graph, in the same order."""
 
 
 def divided(graph: Graph, size: int = PART) -> Division:
@@ -130,7 +135,9 @@ def _divided(graph: Graph, size: int) -> Division:
     for place, k in enumerate(results, len(inputs)):
         if graph.nodes[k].args:
             slot.setdefault(k, place)
-    fresh = count(len(inputs) + len(results))
+    taken = len(inputs) + len(results)
+    given, fresh = _given(graph, slot, taken)
+    found = _found(graph, given, slot, range(len(inputs), taken))
     free: list[int] = []
     ending: list[list[int]] = [[] for _ in range(len(parts) + 1)]
     for p, part in enumerate(parts):
@@ -142,7 +149,34 @@ def _divided(graph: Graph, size: int) -> Division:
     for k in last:
         if last[k] == len(parts) and k not in slot:  # a constant that is a result
             slot[k] = next(fresh)
-    return Division(parts, slot, next(fresh))
+    return Division(parts, slot, next(fresh), given, found)
+
+
+def _given(graph: Graph, slot: dict[int, int], first: int) -> tuple[dict[int, int], "count[int]"]:
+    """For each call for one state where its arguments begin, which get their slots; and the slots after these."""
+    given = {}
+    for k, node in enumerate(graph.nodes):
+        if node.op == "call" and node.value.one_state:
+            given[k] = first
+            for place, a in enumerate(node.args, first):
+                if graph.nodes[a].args:
+                    slot.setdefault(a, place)
+            first += len(node.args)
+    return given, count(first)
+
+
+def _found(graph: Graph, calls: Collection[int], slot: Mapping[int, int], results: range) -> dict[int, int]:
+    """For each call whose results all lie in order among those of the graph, where they begin."""
+    starts: dict[int, set[int]] = {k: set() for k in calls}
+    for k, node in enumerate(graph.nodes):
+        if node.op == "part" and node.args[0] in starts:
+            starts[node.args[0]].add(slot.get(k, -1) - node.value)
+    found = {}
+    for k, at in starts.items():
+        first, length = min(at, default=-1), sum(n for _, n in graph.nodes[k].value.outputs)
+        if len(at) == 1 and first in results and first + length <= results.stop:
+            found[k] = first
+    return found
 
 
 REGISTERS = 28

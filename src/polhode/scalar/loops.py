@@ -60,8 +60,13 @@ class Loops(ABC):
         """A table of whole numbers; its entry `at(i)` of a loop variable i may stand in indices and in `cases`."""
 
     @abstractmethod
-    def results(self, rule: Derivative | None = None) -> list[Any]:
-        """The numbers of all outputs, in order, after the end; rule: their derivative, if a better one is known."""
+    def results(self, rule: Derivative | None = None, *, one_state: bool = False) -> list[Any]:
+        """The numbers of all outputs, in order, after the end.
+
+        rule       their derivative, if a better one is known
+        one_state  whether loops are for code of one state alone, to do passes at once: lanes have them written out. All
+                   that is written to outputs must be used then.
+        """
 
     # control
 
@@ -150,7 +155,7 @@ class PythonLoops(Loops):
         """The values."""
         return WholeNumbers(values)
 
-    def results(self, rule: Derivative | None = None) -> list[Any]:
+    def results(self, rule: Derivative | None = None, *, one_state: bool = False) -> list[Any]:
         """All outputs."""
         return [x for part in self._outputs for x in part]
 

@@ -13,6 +13,7 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.coupled_inertia import is_coupled
+from polhode.dynamics.factored_columns import solve_columns
 from polhode.dynamics.large_trees import christoffel_loops, derivatives
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.dynamics.normal_forces import loaded_joints
@@ -169,10 +170,12 @@ def inverse_slopes(r: Request) -> tuple[Vec, ...]:
     return _slopes(r, r.scalars, ("step", "v", "vd"))
 
 
-def forward_slopes(r: Request) -> tuple[Vec, ...]:
+def forward_slopes(r: Request, written_out: bool = False) -> tuple[Vec, ...]:
     """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ.
 
     ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
+
+    written_out  without loops, to be differentiated again
     """
     x = r.x
     if loaded_joints(x.tree):  # friction that depends on v̇
@@ -180,11 +183,7 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
         return dq, dv, dtau
     dq, dv = _slopes(r, {**_without(r, "tau"), Argument("vd"): forward_by_factors(x)}, ("step", "v"))
     L, D = inertia.factor(x.tree, inertia.mass_matrix(at_state(x).tree, x.q))  # shared with v̇
-
-    def less(right: Vec) -> Vec:
-        return Vec([inertia.solve_factored(x.tree, L, -D, column) for column in right.T]).T
-
-    return less(dq), less(dv), inertia.inverse_factored(x.tree, L, D)
+    return *solve_columns(x.tree, L, D, dq, dv, written_out=written_out), inertia.inverse_factored(x.tree, L, D)
 
 
 def inverse_slopes_by_recursion(r: Request) -> tuple[Vec, ...]:

@@ -33,6 +33,7 @@ from polhode.kernel.backends.rolled_text import rolled
 from polhode.kernel.graph import Graph
 from polhode.kernel.routine import Block, For, Routine, Statement, Switch
 from polhode.kernel.schedule import fused
+from polhode.kernel.written_out import written_out
 from polhode.scalar import Array
 
 SYMBOL = "kernel"
@@ -314,7 +315,7 @@ class CudaBackend(Backend):
         place = (*computation.key, *call.names)
         with self._lock:
             if place not in self.kernels:
-                graph = fused(replace(computation.graph(call.shapes), name=computation.title))
+                graph = written_out(fused(replace(computation.graph(call.shapes), name=computation.title)))
                 self.kernels[place] = CudaKernel(graph, computation.key[0], self.fast)
             return self.kernels[place]
 

@@ -246,7 +246,7 @@ def inverse_dynamics_second_derivatives(r: Request) -> tuple[Vec, ...]:
 )
 def forward_dynamics_second_derivatives(r: Request) -> tuple[Vec, ...]:
     """The derivatives of those of v̇ along the tangent directions of q, and by v."""
-    return second_slopes(forward_slopes)(r)
+    return second_slopes(lambda r: forward_slopes(r, written_out=True))(r)
 
 
 @quantity(

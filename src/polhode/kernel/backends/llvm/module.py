@@ -16,6 +16,7 @@ from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionT
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
 from polhode.kernel.routine import Routine, blocks, routines
+from polhode.kernel.written_out import written_out
 
 APART = 500
 """Operations of a routine that several kernels call from which on it is a module of its own, compiled once for all: a
@@ -159,16 +160,17 @@ def modules(
     quick   whether it is compiled at LLVM's quick level only, and so in the form which that takes least time for
     """
     widths = sorted({1, width} if single else {width})
+    graphs = {w: graph if w == 1 else written_out(graph) for w in widths}
     abreast = _abreast(routines(graph), widths)
-    shared = {w: _shared_modules([graph], w, fast, quick, abreast) for w in widths}
+    shared = {w: _shared_modules([graphs[w]], w, fast, quick, abreast) for w in widths}
     lanes = _lanes(widths, abreast)
     tables = _tables(lanes, quick)
     own = _own_routines([graph], abreast)
-    driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
+    driver = driver_text(graph, name, width, single, parts.goes_past(graphs[width], width))
     kernels = []
     for w in widths:
         names = own | {routine: module.name for routine, module in shared[w].items()}
-        kernels.append(kernel_text(graph, f"{name}_{w}", w, names, fast, single, tables.get(w)))
+        kernels.append(kernel_text(graphs[w], f"{name}_{w}", w, names, fast, single, tables.get(w)))
     kernels += _routine_texts(own, shared, widths, fast, tables, abreast)
     kernels += [driver, *([stream_text()] if STREAM in driver else [])]
     used = dict.fromkeys(one for w in widths for module in shared[w].values() for one in (*module.uses, module))
@@ -259,7 +261,7 @@ def _routine_texts(
     """The functions of routines that a module has itself, and their tables."""
     found = []
     for routine, title in own.items():
-        for w in _lanes(widths, abreast) if routine in abreast else widths:
+        for w in _lanes(widths, abreast) if routine in abreast else [1] if routine.one_state else widths:
             names = {**own, **{other: module.name for other, module in shared.get(w, {}).items()}}
             body = FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w))
             text = routine_functions.routine_text(routine, names, body)

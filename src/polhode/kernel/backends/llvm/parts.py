@@ -4,11 +4,11 @@ LLVM needs more than proportional time for a long function, and is out of regist
 memory holds one number per lane.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from polhode.kernel.backends.llvm.function_text import MANY_ANGLES, FunctionText, angles
 from polhode.kernel.backends.llvm.streamed_rows import has_lines, stream_rows
-from polhode.kernel.graph import Graph, Port
+from polhode.kernel.graph import Graph, Node, Port
 from polhode.kernel.routine import Routine
 from polhode.kernel.schedule import Division, divided
 
@@ -91,6 +91,26 @@ class _Memory:
             value = body.put(f"select {body.truth} {value}, {body.real} {one}, {body.real} {zero}")
         place = self._place(self.division.slot[k])
         body.lines.append(f"  store {body.real} {value}, ptr {place}, align {self.align}")
+
+    def elsewhere(self, k: int, args: Sequence[int]) -> list[int]:
+        """The arguments of a call for one state that do not lie in its slots."""
+        first = self.division.given[k]
+        return [a for place, a in enumerate(args, first) if self.division.slot.get(a) != place]
+
+    def call(self, k: int, node: Node, values: Mapping[int, str]) -> str:
+        """A call for one state: its arguments in its slots; the value is where its results lie."""
+        body, first = self.body, self.division.given[k]
+        for place, a in enumerate(node.args, first):
+            if self.division.slot.get(a) != place:
+                body.lines.append(f"  store {body.real} {values[a]}, ptr {self._place(place)}, align {self.align}")
+        if k in self.division.found:
+            found = self._place(self.division.found[k])
+        else:
+            found = f"%found{len(body.scratch)}"
+            results = sum(n for _, n in node.value.outputs)
+            body.scratch.append(f"  {found} = alloca [{results} x {body.real}], align 64")
+        body.run(node.value, self._place(first), body.places(node.value, found))
+        return found
 
     def run(self, graph: Graph) -> None:
         """Call the parts, whose text joins the functions of the body; then put constants that are results."""
@@ -220,11 +240,17 @@ def _part_text(body: FunctionText, graph: Graph, division: Division, part: tuple
     body.sines_of(sorted(given), values)
     for k in part:
         node = graph.nodes[k]
-        for a in node.args:
+        if node.op == "part" and node.args[0] in division.found:
+            continue  # it lies in its slot
+        elsewhere = memory.elsewhere(k, node.args) if k in division.given else node.args
+        for a in elsewhere:
             if a not in values:
                 other = graph.nodes[a]
                 known = other.op == "constant"
                 values[a] = body.literal(other.value) if known else memory.load(a, other.is_condition)
+        if k in division.given:
+            values[k] = memory.call(k, node, values)
+            continue
         values[k] = body.operation(node, [values[a] for a in node.args])
         if k in division.slot:
             memory.store(k, values[k], node.is_condition)
@@ -289,7 +315,7 @@ def one_call(body: FunctionText, graph: Graph) -> None:
     count = sum(n for _, n in call.value.outputs)
     slot = {k: i for i, k in enumerate(call.args)}
     slot |= {k: len(call.args) + node.value for k, node in enumerate(graph.nodes) if node.op == "part"}
-    division = Division((), slot, len(call.args) + count)
+    division = Division((), slot, len(call.args) + count, {}, {})
     memory = _Memory(body, division)
     large = division.slots * 8 * body.width > HEAP
     if large:

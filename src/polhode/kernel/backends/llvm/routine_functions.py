@@ -96,10 +96,19 @@ def _calls(loop: For) -> list[Routine]:
     return [x for block in loop.body if isinstance(block, Block) for x in routines(block.graph)]
 
 
+def _passes(loop: For) -> int:
+    """The number of passes of a loop; 0 where it depends on variables."""
+    return 0 if loop.first.terms or loop.last.terms else loop.last.offset - loop.first.offset
+
+
+def _first_lanes(count: int, width: int) -> str:
+    """The mask of the first lanes of a row."""
+    return f"<{', '.join(f'i1 {str(k < count).lower()}' for k in range(width))}>"
+
+
 def _is_abreast(loop: For) -> bool:
     """Whether all passes of a loop of rows are done at once, by routines of as many lanes."""
-    count = 0 if loop.first.terms or loop.last.terms else loop.last.offset - loop.first.offset
-    return loop.together and 1 < count <= ABREAST and _is_in_rows(loop) and bool(_calls(loop))
+    return loop.together and 1 < _passes(loop) <= ABREAST and _is_in_rows(loop) and bool(_calls(loop))
 
 
 def called_abreast(routine: Routine) -> list[Routine]:
@@ -326,6 +335,10 @@ class RoutineText:
 
     def _together(self, loop: For) -> None:
         """Passes in groups of `TOGETHER`, each a lane; what is left over in one more, under a mask."""
+        if 0 < _passes(loop) < TOGETHER:
+            self.variables[loop.variable] = str(loop.first.offset)
+            self._rows(loop, _first_lanes(_passes(loop), TOGETHER))
+            return
         body, (rest, end) = self.body, self._new_labels("rest", "end")
         (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
         count = body.put(f"sub i64 {last}, {first}")
@@ -344,10 +357,9 @@ class RoutineText:
 
     def _abreast(self, loop: For) -> None:
         """All passes of a short loop, each a lane; lanes that are left do what the last pass does."""
-        count = loop.last.offset - loop.first.offset
+        count = _passes(loop)
         self.variables[loop.variable] = str(loop.first.offset)
-        mask = f"<{', '.join(f'i1 {str(k < count).lower()}' for k in range(ABREAST))}>"
-        self._rows(loop, mask, ABREAST, [min(k, count - 1) for k in range(ABREAST)])
+        self._rows(loop, _first_lanes(count, ABREAST), ABREAST, [min(k, count - 1) for k in range(ABREAST)])
 
     def _spread(self, value: str, kind: str, width: int = TOGETHER) -> str:
         """One number for all passes of a group."""

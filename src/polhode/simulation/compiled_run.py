@@ -714,8 +714,9 @@ class CompiledRun:
         self.advance(table, settings, level)
         if self.has_motions:
             return self.samples_of(self.motions(table, settings[1], level), table, settings[0])
-        target, tolerance = (np.asarray(x, dtype=float, order="C") for x in settings[:2])
-        return None if self.spec.fixed else self._samples(table[1:], target, tolerance, *extra)
+        if self.spec.fixed:
+            return None
+        return self._samples(table[1:], np.asarray(settings[0], dtype=float, order="C"), settings[1], *extra)
 
     def run_to_event(
         self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None, log: SwitchLog | None = None
@@ -747,8 +748,7 @@ class CompiledRun:
 
         limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
         """
-        given = self._given(settings, level, limit)
-        chained(self._kernel, table, [np.asarray(x, dtype=float, order="C") for x in given])
+        chained(self._kernel, table, [_argument(x) for x in self._given(settings, level, limit)])
 
     def _given(self, settings: Sequence[Any], level: np.ndarray | None, limit: int | None = None) -> tuple[Any, ...]:
         """What the kernel of steps is given beside a step state."""
@@ -779,7 +779,7 @@ class CompiledRun:
         states = np.concatenate([self.field(rows, name) for name in ("q", "v", "work")], axis=1)
         return StepMotions(rows, self.field(rows, "t0"), self.field(rows, "t"), states, within)
 
-    def _samples(self, rows: np.ndarray, target: np.ndarray, *more: np.ndarray | None) -> np.ndarray:
+    def _samples(self, rows: np.ndarray, target: np.ndarray, *more: Any) -> np.ndarray:
         """q, v and work at the targets of step states; NaN from one on that an event or a fault ended."""
         status, n = self.field(rows, "status"), len(rows)
         if status[-1] == step_state.GOING:
@@ -1034,6 +1034,11 @@ def _euler_step(machine: Machine, t: Any, q: Vec, v: Vec, h: Any) -> tuple[Any, 
 def _is_traced(q: Vec, v: Vec) -> bool:
     """Whether any of these is a symbol."""
     return any(isinstance(value, Symbol) for value in (*q, *v))
+
+
+def _argument(given: Any) -> Any:
+    """An argument of a `BoundKernel`: an array of doubles, or a float."""
+    return np.asarray(given, dtype=float, order="C") if isinstance(given, np.ndarray) else float(given)
 
 
 def _are_floats(*vectors: Vec) -> bool:

@@ -157,7 +157,7 @@ class RunLoop:
         pace = FIRST_BLOCK * repeated.pace if repeated else pace
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._is_trial = bool(repeated and pace)  # the next block is longer than that of a run without a pace
-        self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
+        self._most = step_state.at_once(scenario.model.nv)  # steps of one step state; equal ones as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
         self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = scenario.steps_before
@@ -367,7 +367,7 @@ class RunLoop:
             if self._was_too_long(table):
                 continue
             status, good = compiled.field(table, "status")[1:], len(targets)
-            if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
+            if status.item(-1) != step_state.GOING or self._steps_in(table) >= self._most:
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
                 good = int(short[0]) if len(short) else good
             last = min(good + 1, len(targets))

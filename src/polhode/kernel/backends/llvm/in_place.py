@@ -32,9 +32,10 @@ def _tables(n: int) -> tuple[Any, Any]:
 
 
 def _address(array: Any) -> int:
-    """The address of an array that is C-contiguous: by its buffer, in a fifth of the time, where it may be written."""
+    """The address of an array of doubles that is C-contiguous: by its buffer, in a fifth of the time, where it may be
+    written."""
     if array.size and array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_double.from_buffer(array))
     found: int = array.__array_interface__["data"][0]
     return found
 
@@ -42,15 +43,25 @@ def _address(array: Any) -> int:
 class BoundKernel:
     """A kernel, its arguments and its results: a call computes all rows."""
 
-    def __init__(self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray | float], results: Sequence[np.ndarray]
+    ) -> None:
         """Bind n states.
 
-        arguments  (n, *shape) each, or (*shape): the same for all; C-contiguous doubles
+        arguments  (n, *shape) each, or (*shape) or a float: the same for all; C-contiguous doubles
         results    (n, *shape) each, apart from the arguments
         """
-        self._arrays = [*arguments, *kernel.bound, *results]
-        steps, places = list[int](), list[int]()
-        for array, (shape, size) in zip(self._arrays, kernel.rows, strict=True):
+        numbers = np.array([x for x in arguments if type(x) is float])
+        self._arrays = [*arguments, *kernel.bound, *results, numbers]  # as long as their addresses are in use
+        steps: list[int] = []
+        places: list[int] = []
+        number = _address(numbers) if numbers.size else 0
+        for array, (shape, size) in zip(self._arrays[:-1], kernel.rows, strict=True):
+            if type(array) is float:
+                steps.append(0)
+                places.append(number)
+                number += 8
+                continue
             assert array.dtype == FLOAT and array.flags.c_contiguous  # noqa: PT018 - one test: it runs in each call
             if array.shape == shape:
                 steps.append(0)
@@ -81,13 +92,17 @@ class BoundKernel:
 
 
 def chained(
-    kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = (), apart: int = 1
+    kernel: Kernel,
+    rows: np.ndarray,
+    others: Sequence[np.ndarray | float],
+    results: Sequence[np.ndarray] = (),
+    apart: int = 1,
 ) -> None:
     """Fill rows[1:], each from the row before it: rows[i + 1], … = kernel(rows[i], *others[i]).
 
     kernel   of one lane; its first argument and its first result are a row
     rows     (n + 1, m)  C-contiguous doubles; the first is given
-    others   the further arguments: one row each (*shape), the same for all, or n rows (n, *shape)
+    others   the further arguments: one row each (*shape), or a float, the same for all, or n rows (n, *shape)
     results  (n, *shape) for each further result
     apart    so many chains side by side: rows (n + apart, m), row i + apart from row i; no fewer than lanes
     """

@@ -462,7 +462,7 @@ class PathWatch:
         pivots, (phi, rates) = self.system.constraint_pivots(q, t=t), self._positions_and_rates(t, q)
         off = np.maximum.reduce((abs(phi) / self._units[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
         finite = [np.isfinite(x) for x in (v, pivots, rates)]
-        if not all([yes.all() for yes in finite]):
+        if not all(yes.all() for yes in finite):
             good = np.all([yes.reshape(len(t), -1).all(axis=1) for yes in finite], axis=0)
             t, q, v, pivots, rates, off = (x[good] for x in (t, q, v, pivots, rates, off))
         return Looks(t, q, v, pivots, rates, off)
@@ -474,7 +474,7 @@ class PathWatch:
     def _positions_and_rates(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """φ (n, m) of the rows that have positions, and `Looks.rates`."""
         residuals = [self.system.constraint_residuals(q, z, t=t) for z in self._probes]
-        if not self._sizes.any() and len(t) and all([np.isfinite(rates[0]).all() for _, rates in residuals]):
+        if not self._sizes.any() and len(t) and all(np.isfinite(rates[0]).all() for _, rates in residuals):
             self._first = _first_rows(self.system, t[:1], q[:1])
             self._sizes = self._first.natural
         sizes, found = np.where(self._sizes > 0, self._sizes, 1.0), np.empty((*residuals[0].rates.shape, PROBES))

@@ -110,7 +110,7 @@ def _largest(low: Any, high: Any) -> float:
     """The largest absolute value of two numbers, or of two arrays; NaN if any is NaN."""
     if type(low) is float:
         a, b = abs(low), abs(high)
-        return max(a, b) if a == a and b == b else math.nan
+        return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
     return float(np.maximum.reduce(np.maximum(abs(low), abs(high)), axis=None, initial=0.0))
 
 
@@ -307,7 +307,7 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     if columns is None:
         given = {name: values for name, values in arrays.items() if len(values)}
         return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
-    whole = np.empty((columns.count, columns.samples))
+    whole = np.empty((columns.numbers, columns.samples))
     for values, (part, shape) in zip(arrays.values(), columns.places, strict=True):
         whole[part] = values.T if len(shape) < 2 else values.reshape(columns.samples, -1).T
     first, (low, high) = whole[:, 0].copy(), _extremes(whole)
@@ -315,7 +315,7 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for name, (part, shape), size in zip(arrays, columns.places, sizes, strict=True):
         if len(shape) > 1:
-            found[name] = Range(*[edge[part].reshape(shape) for edge in (first, low, high)], size)
+            found[name] = Range(first[part].reshape(shape), low[part].reshape(shape), high[part].reshape(shape), size)
         elif shape:
             found[name] = Range(first[part], low[part], high[part], size)
         else:
@@ -327,13 +327,13 @@ class _Columns(NamedTuple):
     """Where the numbers of arrays (n, ...) lie, side by side.
 
     samples  n
-    count    of the numbers of all arrays at one sample
+    numbers  how many there are of all arrays at one sample
     begins   where those of each array begin
     places   of each array where its numbers are, and of which shape they are
     """
 
     samples: int
-    count: int
+    numbers: int
     begins: np.ndarray
     places: list[tuple[Any, tuple[int, ...]]]
 

@@ -1,4 +1,5 @@
-"""Variables of a Dataset that are computed when they are first read, and its records of them, made when it is."""
+"""Variables of a Dataset that are computed when they are first read; its records of them and its attributes, made when
+one of these is."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -6,7 +7,6 @@ from functools import cache, wraps
 from typing import Any
 
 import numpy as np
-
 
 DOUBLE = np.dtype(float)
 """The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""

@@ -75,6 +75,10 @@ OPTIMISED = 120
 half the time, those of `stewart-platform` and of a closed chain of 50 links three quarters. Of forty four-bars, 240
 numbers, they would take 0.95 of it, and LLVM 8 s more."""
 
+ROOM = 2**20
+"""Bytes of a block of step states whose memory is kept for the next run, at most: malloc gives it back to the system,
+which fills it with zeros again, page by page (`arm-7`: 0.3 ms of the second run in a process)."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -128,6 +132,7 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
+        self._rooms: list[np.ndarray] = []  # one at most, while no run uses it
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
         self.pace = 0.0  # step states a second, of the last block of the last run
@@ -685,6 +690,19 @@ class CompiledRun:
             found[name] = slice(at, at + size) if isinstance(value, tuple) else at
             at += size
         return found
+
+    def room(self, n: int) -> np.ndarray:
+        """Memory for n step states at least, contents not set: that of a run before, where nobody uses it."""
+        try:
+            kept = self._rooms.pop()
+        except IndexError:
+            kept = np.empty((0, 0))
+        return kept if len(kept) >= n and kept.shape[1] == self.width else np.empty((n, self.width))
+
+    def keep_room(self, room: np.ndarray) -> None:
+        """Keep memory of `room`, which nobody uses any more, for the next run."""
+        if not self._rooms and 0 < room.nbytes <= ROOM:
+            self._rooms.append(room)
 
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
         """A field of step states, by name: (n,), or (n, size)."""

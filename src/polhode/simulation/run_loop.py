@@ -157,12 +157,13 @@ class RunLoop:
         pace = FIRST_BLOCK * repeated.pace if repeated else pace
         self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._is_trial = bool(repeated and pace)  # the next block is longer than that of a run without a pace
-        self._most = step_state.at_once(scenario.model.nv)  # steps of one step state; equal ones as the clock allows
+        self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
         self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = scenario.steps_before
         self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = scenario.samples_before
+        self._room = np.empty((0, 0))  # for the step states of a block
         self._few = MOST_STATES  # step states of a block at most, since events are so many of them apart
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._switches = SwitchLog(SHORTEST * segments[-1].end / PACE)
@@ -226,6 +227,8 @@ class RunLoop:
                 if not self.compiled.spec.fixed:
                     self._next = self.compiled.number(at.packed, "h")
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
+        self.compiled.keep_room(self._room)
+        self._room = self._room[:0]
         if self.watched:
             self.watched.path.close()
             self.watched.write_records(at, self.ending)
@@ -327,6 +330,17 @@ class RunLoop:
 
     # blocks of step states
 
+    def _table(self, n: int, most: int) -> np.ndarray:
+        """n step states, of which the first is that of the position; block after block they lie in the same memory.
+
+        most  step states of the segment
+        """
+        if n > len(self._room):
+            self._room = self.compiled.room(max(n, 1 + min(most, MOST_STATES)))
+        table = self._room[:n]
+        table[0] = self.position.packed
+        return table
+
     def _block(self, left: int) -> int:
         """Step states of the next block: as many as fit into BLOCK_SECONDS."""
         return max(1, min(left, self._few, int(self._rate * BLOCK_SECONDS)))
@@ -358,8 +372,7 @@ class RunLoop:
         stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
-            table = np.empty((few.stop - done + 1, compiled.width))
-            table[0] = at.packed
+            table = self._table(few.stop - done + 1, len(stops.times))
             states = self._run(table, [stops.times[few], self.tolerance, stops.ends[few], self._longest])
             assert states is not None
             few = slice(done, done + len(states))
@@ -367,7 +380,7 @@ class RunLoop:
             if self._was_too_long(table):
                 continue
             status, good = compiled.field(table, "status")[1:], len(targets)
-            if status.item(-1) != step_state.GOING or self._steps_in(table) >= self._most:
+            if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
                 good = int(short[0]) if len(short) else good
             last = min(good + 1, len(targets))
@@ -445,8 +458,7 @@ class RunLoop:
             goals = segment.counts[first : first + self._block_of(segment, first, accepted)]
             if piece := goals[0] - accepted > self._most:
                 goals = np.array([accepted + self._most])
-            table = np.empty((len(goals) + 1, compiled.width))
-            table[0] = at.packed
+            table = self._table(len(goals) + 1, len(segment.counts))
             counts = goals - accepted
             counts[1:] -= counts[:-1].copy()
             self._run(table, [counts, segment.h, segment.begin])

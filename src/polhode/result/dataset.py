@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -187,8 +187,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     layout = _layout(_named(model), tuple(arrays), tuple(sizes.items()))
     variables = _Variables(layout, _values(layout, arrays, sizes), _further(trajectory, sizes))
     time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
-    attrs = DeferredDict(partial(provenance, model, facts or Facts(), _utc(int(now()))))
-    return _assembled(_Parts(variables, _labels(model, trajectory), time, attrs))
+    return _assembled(_Parts(variables, _labels(model, trajectory), time, provenance(model, facts or Facts())))
 
 
 def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
@@ -334,11 +333,8 @@ def _turned(p: np.ndarray, x: np.ndarray, back: bool = False) -> np.ndarray:
         return np.stack(list(turned), axis=-1) / np.sum(p * p, axis=-1, keepdims=True)
 
 
-def provenance(model: Model, facts: Facts, created: str) -> dict[str, str | float | int]:
-    """The attributes of a Dataset: what made it; "" where nothing is known (netCDF has no None).
-
-    created  when, where the facts do not say
-    """
+def provenance(model: Model, facts: Facts) -> dict[str, str | float | int]:
+    """The attributes of a Dataset: what made it; "" where nothing is known (netCDF has no None)."""
     known = {
         "model_name": model.name,
         "model": facts.model_text,
@@ -351,7 +347,7 @@ def provenance(model: Model, facts: Facts, created: str) -> dict[str, str | floa
         "reason": facts.reason,
         **(facts.grade.attributes() if facts.grade else {"verdict": "", "grade": "", "grade_basis": ""}),
         **_made_by(),
-        "created": facts.created or created,
+        "created": facts.created or _utc(int(now())),
         **facts.more,
     }
     return {name: "" if value is None else value for name, value in known.items()}

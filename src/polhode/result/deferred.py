@@ -1,5 +1,4 @@
-"""Variables of a Dataset that are computed when they are first read; its records of them and its attributes, made when
-one of these is."""
+"""Variables of a Dataset that are computed when they are first read, and its records of them, made when it is."""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -1,5 +1,6 @@
 """A motion as a Dataset: names, units, frames, what made it."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from polhode.result import dataset as dataset_module
 from polhode.result.checks import grade
 from polhode.result.dataset import Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
@@ -159,6 +161,14 @@ def test_a_run_is_the_same_if_its_date_is():
     assert dataset(crane(), random_trajectory(crane()), facts).identical(
         dataset(crane(), random_trajectory(crane()), facts)
     )
+
+
+def test_the_date_of_a_run_is_that_of_its_end_whenever_it_is_read(monkeypatch):
+    monkeypatch.setattr(dataset_module, "now", lambda: 1.5)
+    run = dataset(crane(), random_trajectory(crane()))
+    monkeypatch.setattr(dataset_module, "now", lambda: 3600.0)
+    assert json.loads(json.dumps(run.attrs))["created"] == "1970-01-01T00:00:01+00:00"  # C reads dicts without asking
+    assert dataset(crane(), random_trajectory(crane())).attrs["created"] == "1970-01-01T01:00:00+00:00"
 
 
 def test_extra_variables_bring_dimensions_and_labels():

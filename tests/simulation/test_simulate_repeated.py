@@ -4,6 +4,7 @@ import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import polhode as ph
 from polhode.bench.beams import PLANE, slider_crank, spin_up
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.run import Run
 from polhode.simulation.run_options import checked_options
 from polhode.simulation.scenario import Scenario
 
@@ -180,3 +182,17 @@ def test_threads_that_run_one_model_find_the_same(kind):
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: told_apart(ph.simulate(fresh, **{"verify": False, **options})), range(12)))
     assert all(one == expected for one in found)
+
+
+@pytest.mark.parametrize("kind", ["into stops", "constrained", "every"])
+def test_runs_that_go_on_side_by_side_have_memory_of_their_own(kind):
+    model, options = CASES[kind]()
+    expected = run_of(model, options)  # keeps the memory of its step states
+    asked = {"step": None, "method": None, "tolerance": RUN_OPTIONS["tolerance"].default, "verify": False, **options}
+    runs = [Run(Scenario.of(model, None, None, None, checked_options(**asked))) for _ in range(2)]
+    for _ in zip_longest(*[run.blocks() for run in runs]):
+        pass
+    for run in runs:
+        found = run.result()
+        for name in ("time", "q", "v", "step_size"):
+            np.testing.assert_array_equal(found[name].values, expected[name].values)

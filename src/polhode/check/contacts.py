@@ -47,7 +47,8 @@ class ContactMonitor:
     def __init__(self, system: System) -> None:
         self.system = system
         self.rows, self.names = _contacts(system)
-        self._found, self._largest = dict[str, Pull](), 0.0
+        self._found: dict[str, Pull] = {}
+        self._largest = 0.0
 
     def see(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         """Go on to some samples."""

@@ -5,6 +5,7 @@ pivoting would leave out. Its multiplier is not determined; those of the other r
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -233,8 +234,7 @@ def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> d
     return found
 
 
-@dataclass(frozen=True)
-class Violations:
+class Violations(NamedTuple):
     """Constraint violation at the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
 
     positions: np.ndarray

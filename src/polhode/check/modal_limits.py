@@ -37,7 +37,8 @@ class ModalLimits:
 
     def __init__(self, model: Model) -> None:
         self._leaders = _leaders(model)
-        self._far, self._fast = dict[str, tuple[float, float]](), dict[str, tuple[float, float]]()
+        self._far: dict[str, tuple[float, float]] = {}
+        self._fast: dict[str, tuple[float, float]] = {}
 
     def seen(self, parts: Iterable[Mapping[str, np.ndarray]]) -> Iterable[Mapping[str, np.ndarray]]:
         """The same parts, looked at."""

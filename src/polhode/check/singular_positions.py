@@ -148,7 +148,7 @@ class Looks(NamedTuple):
 
     def part(self, which: slice) -> "Looks":
         """Some of them."""
-        return Looks(*(array[which] for array in self))
+        return Looks(*[array[which] for array in self])
 
 
 class FirstRows(NamedTuple):
@@ -275,6 +275,7 @@ class PathWatch:
         """The velocities that are rates of turning."""
         self._per, self._probes = _probes(system)
         k = len(self.scales.sizes)
+        self._units = np.array(self.scales.units)
         self._largest = np.zeros(k)
         """The largest of each pivot so far."""
         self._strongest = 0.0
@@ -339,7 +340,9 @@ class PathWatch:
 
     def pace(self, v: np.ndarray) -> np.ndarray:
         """The largest of velocities (n, nv), in radians or lengths of the machine per second."""
-        found: np.ndarray = np.maximum.reduce((abs(v) * self._per).T.copy(), axis=0, initial=0.0)
+        along = abs(v)
+        along *= self._per
+        found: np.ndarray = np.maximum.reduce(along.T.copy(), axis=0, initial=0.0)
         return found
 
     def restart(self) -> None:
@@ -399,7 +402,8 @@ class PathWatch:
             weakest = np.minimum.reduce(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
             counts = np.add.reduce(alive, axis=0, dtype=int)
             weakest[counts == 0] = -np.inf
-        known, begin = dict[int, np.ndarray](), 0
+        known: dict[int, np.ndarray] = {}
+        begin = 0
         while True:  # the next that is better than all before it
             more, stronger = counts[begin:] > self.rank, weakest[begin:] > STRONGER * self._strongest
             better = (more | stronger).nonzero()[0]
@@ -424,7 +428,8 @@ class PathWatch:
 
     def _stronger(self, weakest: np.ndarray) -> list[int]:
         """The looks whose smallest pivot is well above all before it, one after the other."""
-        found, least = list[int](), STRONGER * self._strongest
+        found: list[int] = []
+        least = STRONGER * self._strongest
         for i, x in enumerate(np.maximum.accumulate(weakest).tolist()):
             if x > least:
                 found.append(i)
@@ -455,7 +460,7 @@ class PathWatch:
     def looks(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> Looks:
         """Those of some states that are finite, and whose rows are."""
         pivots, (phi, rates) = self.system.constraint_pivots(q, t=t), self._positions_and_rates(t, q)
-        off = np.max((abs(phi) / np.array(self.scales.units)[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
+        off = np.maximum.reduce((abs(phi) / self._units[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
         finite = [np.isfinite(x) for x in (v, pivots, rates)]
         if not all(yes.all() for yes in finite):
             good = np.all([yes.reshape(len(t), -1).all(axis=1) for yes in finite], axis=0)
@@ -469,7 +474,7 @@ class PathWatch:
     def _positions_and_rates(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """φ (n, m) of the rows that have positions, and `Looks.rates`."""
         residuals = [self.system.constraint_residuals(q, z, t=t) for z in self._probes]
-        if not np.any(self._sizes) and len(t) and all(np.isfinite(rates[0]).all() for _, rates in residuals):
+        if not self._sizes.any() and len(t) and all(np.isfinite(rates[0]).all() for _, rates in residuals):
             self._first = _first_rows(self.system, t[:1], q[:1])
             self._sizes = self._first.natural
         sizes, found = np.where(self._sizes > 0, self._sizes, 1.0), np.empty((*residuals[0].rates.shape, PROBES))
@@ -498,10 +503,13 @@ class PathWatch:
     def _lowest(self, at: Looks, ratio: np.ndarray, last: bool) -> list[int]:
         """Looks near which a pivot may reach zero; ratio (n, k): pivots in parts of their largest so far."""
         t, h = at.t, (at.t[1:] - at.t[:-1])[:, None]
-        slope, reach = (ratio[1:] - ratio[:-1]) / h, np.zeros_like(ratio)
+        slope, reach = (ratio[1:] - ratio[:-1]) / h, np.zeros(ratio.shape)
         if len(t) > 2:  # how far it may fall on from each look, along the line of its neighbours
             np.maximum(-slope[:-1] * h[1:], slope[1:] * h[:-1], out=reach[1:-1])
-        near = ratio <= 1.5 * np.maximum(reach, 0.0) + _limit(at.off)[:, None]
+        np.maximum(reach, 0.0, out=reach)
+        reach *= 1.5
+        reach += _limit(at.off)[:, None]
+        near = ratio <= reach
         if not near.any():
             return []
         near[1:] &= slope <= 0
@@ -640,8 +648,8 @@ class PathWatch:
         if len(at.t) < 2:
             return
         change = at.rates[1:] - at.rates[:-1]
-        most, least = (np.max(abs(x).reshape(len(x), -1), axis=0) for x in (change, at.rates))
-        if np.all(PROBES * most <= CORNER * np.maximum(least, SUSPECT)):  # no row changes by so much, by far
+        most, least = np.maximum.reduce(abs(change), axis=0), np.maximum.reduce(abs(at.rates), axis=0)
+        if (PROBES * most <= CORNER * np.maximum(least, SUSPECT)).all():  # no row changes by so much, by far
             self._jumped = float(at.t[-1])
             return
         size = np.maximum(np.max(lengths(at.rates), axis=0), SUSPECT)

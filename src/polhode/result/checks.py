@@ -10,8 +10,8 @@ conserved quantities and violations of constraints can only lower a verdict.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -82,35 +82,36 @@ class Range(NamedTuple):
     """The first, lowest and highest value of an array over time, entry by entry; NaN if any was NaN.
 
     first, low, high  of the shape of a sample
-    drift             the largest distance from the first value
     size              the largest absolute value
     """
 
     first: Any
     low: Any
     high: Any
-    drift: float
     size: float
 
     @classmethod
     def of(cls, first: Any, low: Any, high: Any) -> "Range":
         """The range of an array, from its first, lowest and highest values."""
-        spread = _spread(np.asarray(first), np.asarray(low), np.asarray(high)).reshape(2, -1)
-        return cls(first, low, high, *np.maximum.reduce(spread, axis=1, initial=0.0).tolist())
+        return cls(first, low, high, _largest(low, high))
+
+    @property
+    def drift(self) -> float:
+        """The largest distance from the first value."""
+        with np.errstate(all="ignore"):
+            return _largest(self.low - self.first, self.high - self.first)
 
     def with_later(self, later: "Range") -> "Range":
         """The range of this part of a run and a later one."""
         return Range.of(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
 
 
-def _spread(first: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The largest distance from the first value, and the largest absolute value, entry by entry (2, ...)."""
-    ends = np.empty((2, 2, *low.shape))
-    ends[:, 0], ends[:, 1] = low, high
-    with np.errstate(all="ignore"):
-        ends[0] -= first
-    found: np.ndarray = np.maximum.reduce(np.abs(ends, out=ends), axis=1)
-    return found
+def _largest(low: Any, high: Any) -> float:
+    """The largest absolute value of two numbers, or of two arrays; NaN if any is NaN."""
+    if type(low) is float:
+        a, b = abs(low), abs(high)
+        return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
+    return float(np.maximum.reduce(np.maximum(abs(low), abs(high)), axis=None, initial=0.0))
 
 
 def grade(
@@ -155,7 +156,7 @@ def grade(
     accepted = steps.accepted if steps else max(samples - 1, 1)
     if condition is None:
         condition = condition_of(ranges["v"].size) if "v" in ranges else 1.0
-    bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
+    bound = _Bound.of(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
     if (
         growth
         and error
@@ -163,7 +164,7 @@ def grade(
         and bound.is_by_condition
         and bound.good < error.worst <= LOOSE_FACTOR * GOOD_CAP
     ):
-        bound = replace(bound, condition=max(bound.condition, growth()), is_measured=True)
+        bound = _Bound.of(tolerance, bound.steps, max(bound.condition, growth()), accuracy, is_measured=True)
     drifts = _drift_checks(ranges, kept, bound)
     drifted = any(check.verdict in (LOOSE, FAILED) for check in drifts)
     if companion and error and error.whole and drifted and error.worst <= LOOSE_FACTOR * bound.good:
@@ -239,26 +240,30 @@ def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: fl
     return least(condition * most(steps, 1) * (tolerance + EPS), GOOD_CAP)
 
 
-@dataclass(frozen=True)
-class _Bound:
+class _Bound(NamedTuple):
     """How far a run of this tolerance, number of steps and condition may drift."""
 
     tolerance: float | None
     steps: int
     condition: float
-    accuracy: float | None = None
-    is_measured: bool = False
+    accuracy: float | None
+    is_measured: bool
     """Whether the condition is what small differences were seen to grow by."""
+    good: float
+    """The largest error of a good run, in parts of its scale."""
+
+    @classmethod
+    def of(
+        cls, tolerance: float | None, steps: int, condition: float, accuracy: float | None, *, is_measured: bool = False
+    ) -> "_Bound":
+        """The bound for such a run."""
+        good = float(good_up_to(tolerance, steps, condition, accuracy))
+        return cls(tolerance, steps, condition, accuracy, is_measured, good)
 
     @property
     def is_by_condition(self) -> bool:
         """Whether the threshold depends on the condition."""
         return self.accuracy is None and self.tolerance is not None
-
-    @cached_property
-    def good(self) -> float:
-        """The largest error of a good run, in parts of its scale."""
-        return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))
 
     def check(
         self, name: str, value: float, unit: str, note: str = "", rounding: float = 0.0, cap: float = 1.0
@@ -298,40 +303,54 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
 
 def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     """The ranges of arrays (n, ...); none of those without samples."""
-    given = {name: values for name, values in arrays.items() if len(values)}
-    columns = _columns(tuple([values.shape for values in given.values()]))
+    columns = _columns(tuple([values.shape for values in arrays.values()]))
     if columns is None:
+        given = {name: values for name, values in arrays.items() if len(values)}
         return {name: Range.of(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
-    n, begins, places = columns
-    rows = [values[None] if values.ndim == 1 else values.reshape(n, -1).T for values in given.values()]
-    whole = np.concatenate(rows, out=np.empty((sum(map(len, rows)), n)))
+    whole = np.empty((columns.numbers, columns.samples))
+    for values, (part, shape) in zip(arrays.values(), columns.places, strict=True):
+        whole[part] = values.T if len(shape) < 2 else values.reshape(columns.samples, -1).T
     first, (low, high) = whole[:, 0].copy(), _extremes(whole)
-    drifts, sizes = np.maximum.reduceat(_spread(first, low, high), begins, axis=1).tolist()
-    ones = [edge[begins].tolist() for edge in (first, low, high)]
-    found = dict[str, Range]()
-    for name, place, *numbers in zip(given, places, *ones, drifts, sizes, strict=True):
-        if place is not None:
-            part, shape = place
-            numbers[:3] = [edge[part].reshape(shape) for edge in (first, low, high)]
-        found[name] = Range._make(numbers)
+    sizes = np.maximum.reduceat(np.maximum(abs(low), abs(high)), columns.begins).tolist()
+    found: dict[str, Range] = {}
+    for name, (part, shape), size in zip(arrays, columns.places, sizes, strict=True):
+        if len(shape) > 1:
+            found[name] = Range(first[part].reshape(shape), low[part].reshape(shape), high[part].reshape(shape), size)
+        elif shape:
+            found[name] = Range(first[part], low[part], high[part], size)
+        else:
+            found[name] = Range(first.item(part), low.item(part), high.item(part), size)
     return found
 
 
+class _Columns(NamedTuple):
+    """Where the numbers of arrays (n, ...) lie, side by side.
+
+    samples  n
+    numbers  how many there are of all arrays at one sample
+    begins   where those of each array begin
+    places   of each array where its numbers are, and of which shape they are
+    """
+
+    samples: int
+    numbers: int
+    begins: np.ndarray
+    places: list[tuple[Any, tuple[int, ...]]]
+
+
 @lru_cache(maxsize=64)
-def _columns(
-    shapes: tuple[tuple[int, ...], ...],
-) -> tuple[int, np.ndarray, list[tuple[slice, tuple[int, ...]] | None]] | None:
-    """Samples of arrays (n, ...), where the numbers of each begin among those of all, and which of these they are, of
-    which shape, unless they are one; None where these are not found at once."""
+def _columns(shapes: tuple[tuple[int, ...], ...]) -> _Columns | None:
+    """The columns of arrays of these shapes; None where their ranges are not found at once."""
     counts = {shape[0] for shape in shapes}
     if len(counts) != 1 or max(counts) > TOGETHER or 0 in map(math.prod, shapes):
         return None
     ends = list(accumulate(math.prod(shape[1:]) for shape in shapes))
     begins = [0, *ends[:-1]]
     places = [
-        (slice(*ends), shape[1:]) if shape[1:] else None for *ends, shape in zip(begins, ends, shapes, strict=True)
+        (slice(begin, end) if shape[1:] else begin, shape[1:])
+        for begin, end, shape in zip(begins, ends, shapes, strict=True)
     ]
-    return counts.pop(), np.array(begins), places
+    return _Columns(counts.pop(), ends[-1], np.array(begins), places)
 
 
 def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from time import time as now
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
-from polhode.result.deferred import DeferredArray, DeferredDict, variable_data
+from polhode.result.deferred import DOUBLE, DeferredArray, DeferredDict, variable_data
 from polhode.result.variables import copier, variable_maker
 from polhode.result.verdict import Grade
 from polhode.scalar import Array, Vec, lengths
@@ -103,8 +104,8 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
-DOUBLE = np.dtype(float)
-"""The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""
+ARRAYS = frozenset((np.ndarray, DeferredArray))
+"""The types of arrays of a run that are taken as they are."""
 
 FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
 """The variables that follow from others: see `completed`."""
@@ -191,7 +192,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
 
 def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
     """The arrays of a layout in its order, checked."""
-    found = list[Any]()
+    found: list[Any] = []
     for name, dims, shape, _ in layout.variables:
         array = arrays[name]
         kind = type(array)
@@ -299,9 +300,9 @@ _kept_times = lru_cache(maxsize=8)(_time_coordinate)
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
-    full: dict[str, Any] = {
-        name: x if isinstance(x, (np.ndarray, DeferredArray)) else np.asarray(x) for name, x in arrays.items()
-    }
+    full: dict[str, Any] = {**arrays}
+    if not ARRAYS.issuperset(map(type, arrays.values())):
+        full = {name: x if isinstance(x, DeferredArray) else np.asarray(x) for name, x in arrays.items()}
     if "total_energy" not in full and {"kinetic_energy", "potential_energy"} <= full.keys():
         full["total_energy"] = full["kinetic_energy"] + full["potential_energy"]
     if "omega_body" not in full and {"quaternion", "omega_world"} <= full.keys():
@@ -346,10 +347,16 @@ def provenance(model: Model, facts: Facts) -> dict[str, str | float | int]:
         "reason": facts.reason,
         **(facts.grade.attributes() if facts.grade else {"verdict": "", "grade": "", "grade_basis": ""}),
         **_made_by(),
-        "created": facts.created or datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": facts.created or _utc(int(now())),
         **facts.more,
     }
     return {name: "" if value is None else value for name, value in known.items()}
+
+
+@lru_cache(maxsize=1)
+def _utc(seconds: int) -> str:
+    """A time in UTC, ISO 8601, from seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 @cache

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+DOUBLE = np.dtype(float)
+"""The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""
+
 
 class DeferredGroup:
     """Arrays by name that one function gives together, called once, when the first of them is read."""
@@ -25,9 +28,10 @@ class DeferredGroup:
 class DeferredArray:
     """One array of a group, of a shape and type that are known before it is computed."""
 
-    def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...], dtype: Any = float) -> None:
-        self.group, self.name, self.shape = group, name, shape
-        self.dtype: np.dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+    __slots__ = ("dtype", "group", "name", "shape")
+
+    def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...], dtype: np.dtype = DOUBLE) -> None:
+        self.group, self.name, self.shape, self.dtype = group, name, shape, dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = np.asarray(self.group.values()[self.name]).astype(self.dtype, copy=False)

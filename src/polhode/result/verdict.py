@@ -79,9 +79,7 @@ def _json_around(name: str, unit: str, verdict: str, note: str) -> tuple[str, st
 
 def _number(x: float | None) -> str:
     """A number in JSON, which has no NaN and no infinity: those are texts."""
-    if x is None:
-        return "null"
-    return repr(float(x)) if math.isfinite(x) else f'"{x}"'
+    return "null" if x is None else repr(float(x)) if math.isfinite(x) else f'"{x}"'
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,8 @@ class Grade:
             found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
         return found + said_beside([check.name for check in self.checks])
 
-    def with_notes(self, notes: Mapping[str, Sequence[str]]) -> "Grade":
-        """The grade with further lines that judge nothing, by their names."""
-        more = [Check(name, None, None, None, "", NOTE, note) for name, texts in notes.items() for note in texts]
+    def with_checks(self, more: Sequence[Check]) -> "Grade":
+        """The grade with further lines that judge nothing."""
         return Grade(self.verdict, (*self.checks, *more), self.basis, self.good_until) if more else self
 
     def rows(self) -> list[dict[str, str]]:
@@ -166,6 +163,11 @@ class Grade:
 def said_beside(names: Sequence[Any]) -> str:
     """What is said beside a verdict, from the names of its checks; "" where there is nothing to say."""
     return LEFT_OUT * (IGNORED in names) + LIFTS_OFF * (PULLING_GROUND in names)
+
+
+def notes(texts: Mapping[str, Sequence[str]]) -> list[Check]:
+    """Lines of a grade that judge nothing, by their names."""
+    return [Check(name, None, None, None, "", NOTE, note) for name, some in texts.items() for note in some]
 
 
 def overall(checks: Sequence[Check]) -> str:

@@ -91,7 +91,7 @@ def where(condition: Any, yes: Scalar, no: Scalar) -> Scalar:
 
     The only way to branch on a value: on a symbol there is nothing to decide yet.
     """
-    if isinstance(condition, (bool, np.bool_)):
+    if condition is True or condition is False or isinstance(condition, np.bool_):
         return yes if condition else no
     if isinstance(yes, tuple):
         return type(yes)(where(condition, a, b) for a, b in zip(yes, no, strict=True))

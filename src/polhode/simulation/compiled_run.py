@@ -75,6 +75,10 @@ OPTIMISED = 120
 half the time, those of `stewart-platform` and of a closed chain of 50 links three quarters. Of forty four-bars, 240
 numbers, they would take 0.95 of it, and LLVM 8 s more."""
 
+ROOM = 2**20
+"""Bytes of a block of step states whose memory is kept for the next run, at most: malloc gives it back to the system,
+which fills it with zeros again, page by page (`arm-7`: 0.3 ms of the second run in a process)."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -128,6 +132,7 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
+        self._rooms: list[np.ndarray] = []  # one at most, while no run uses it
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
         self.pace = 0.0  # step states a second, of the last block of the last run
@@ -686,6 +691,19 @@ class CompiledRun:
             at += size
         return found
 
+    def room(self, n: int) -> np.ndarray:
+        """Memory for n step states at least, contents not set: that of a run before, where nobody uses it."""
+        try:
+            kept = self._rooms.pop()
+        except IndexError:
+            kept = np.empty((0, 0))
+        return kept if len(kept) >= n and kept.shape[1] == self.width else np.empty((n, self.width))
+
+    def keep_room(self, room: np.ndarray) -> None:
+        """Keep memory of `room`, which nobody uses any more, for the next run."""
+        if not self._rooms and 0 < room.nbytes <= ROOM:
+            self._rooms.append(room)
+
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
         """A field of step states, by name: (n,), or (n, size)."""
         return table[..., self._places[name]]
@@ -714,8 +732,9 @@ class CompiledRun:
         self.advance(table, settings, level)
         if self.has_motions:
             return self.samples_of(self.motions(table, settings[1], level), table, settings[0])
-        target, tolerance = (np.asarray(x, dtype=float, order="C") for x in settings[:2])
-        return None if self.spec.fixed else self._samples(table[1:], target, tolerance, *extra)
+        if self.spec.fixed:
+            return None
+        return self._samples(table[1:], np.asarray(settings[0], dtype=float, order="C"), settings[1], *extra)
 
     def run_to_event(
         self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None, log: SwitchLog | None = None
@@ -747,8 +766,7 @@ class CompiledRun:
 
         limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
         """
-        given = self._given(settings, level, limit)
-        chained(self._kernel, table, [np.asarray(x, dtype=float, order="C") for x in given])
+        chained(self._kernel, table, [_argument(x) for x in self._given(settings, level, limit)])
 
     def _given(self, settings: Sequence[Any], level: np.ndarray | None, limit: int | None = None) -> tuple[Any, ...]:
         """What the kernel of steps is given beside a step state."""
@@ -779,7 +797,7 @@ class CompiledRun:
         states = np.concatenate([self.field(rows, name) for name in ("q", "v", "work")], axis=1)
         return StepMotions(rows, self.field(rows, "t0"), self.field(rows, "t"), states, within)
 
-    def _samples(self, rows: np.ndarray, target: np.ndarray, *more: np.ndarray | None) -> np.ndarray:
+    def _samples(self, rows: np.ndarray, target: np.ndarray, *more: Any) -> np.ndarray:
         """q, v and work at the targets of step states; NaN from one on that an event or a fault ended."""
         status, n = self.field(rows, "status"), len(rows)
         if status[-1] == step_state.GOING:
@@ -1034,6 +1052,11 @@ def _euler_step(machine: Machine, t: Any, q: Vec, v: Vec, h: Any) -> tuple[Any, 
 def _is_traced(q: Vec, v: Vec) -> bool:
     """Whether any of these is a symbol."""
     return any(isinstance(value, Symbol) for value in (*q, *v))
+
+
+def _argument(given: Any) -> Any:
+    """An argument of a `BoundKernel`: an array of doubles, or a float."""
+    return np.asarray(given, dtype=float, order="C") if isinstance(given, np.ndarray) else float(given)
 
 
 def _are_floats(*vectors: Vec) -> bool:

@@ -25,7 +25,7 @@ from polhode.result.checks import Residual, Steps, good_up_to, grade
 from polhode.result.dataset import VARIABLES, Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
+from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade, notes
 from polhode.simulation import sundials_run
 from polhode.simulation.by_form import form_run
 from polhode.simulation.companion import (
@@ -313,20 +313,17 @@ class Run:
         )  # fmt: skip
         for note in (limits := modal.notes()):
             warn_caller(f"simulate: {note}.")
-        return found.with_notes({**self.scenario.once("notes", lambda: self._notes), "modal bodies": limits})
+        begin, end = self.scenario.once("notes", lambda: self._notes)
+        return found.with_checks((*begin, *notes({"modal bodies": limits}), *end))
 
     @property
-    def _notes(self) -> dict[str, Sequence[str]]:
-        """What a reader of the grade should know of the run beside what is measured, by kind; "modal bodies": where
-        their notes belong."""
+    def _notes(self) -> tuple[list[Check], list[Check]]:
+        """What a reader of the grade should know of the run beside what is measured: before notes on modal bodies, and
+        after them."""
         slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
-        return {
-            "corners and jumps": self.scenario.notes,
-            "elements": _element_notes(self.model, self.scenario.method),
-            "modal bodies": (),
-            "Python in the loop, slow": slow,
-            IGNORED: self.ignored,
-        }
+        elements = _element_notes(self.model, self.scenario.method)
+        begin = notes({"corners and jumps": self.scenario.notes, "elements": elements})
+        return begin, notes({"Python in the loop, slow": slow, IGNORED: self.ignored})
 
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""

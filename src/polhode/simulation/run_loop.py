@@ -165,6 +165,7 @@ class RunLoop:
         self._earlier = scenario.steps_before
         self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = scenario.samples_before
+        self._room = np.empty((0, 0))  # for the step states of a block
         self._few = MOST_STATES  # step states of a block at most, since events are so many of them apart
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._switches = SwitchLog(SHORTEST * segments[-1].end / PACE)
@@ -234,6 +235,8 @@ class RunLoop:
                 if not self.compiled.spec.fixed:
                     self._next = self.compiled.number(at.packed, "h")
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
+        self.compiled.keep_room(self._room)
+        self._room = self._room[:0]
         if self.watched:
             self.watched.path.close()
             self.watched.write_records(at, self.ending)
@@ -335,6 +338,17 @@ class RunLoop:
 
     # blocks of step states
 
+    def _table(self, n: int, most: int) -> np.ndarray:
+        """n step states, of which the first is that of the position; block after block they lie in the same memory.
+
+        most  step states of the segment
+        """
+        if n > len(self._room):
+            self._room = self.compiled.room(max(n, 1 + min(most, MOST_STATES)))
+        table = self._room[:n]
+        table[0] = self.position.packed
+        return table
+
     def _block(self, left: int) -> int:
         """Step states of the next block: as many as fit into BLOCK_SECONDS."""
         return max(1, min(left, self._few, int(self._rate * BLOCK_SECONDS)))
@@ -366,8 +380,7 @@ class RunLoop:
         stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
-            table = np.empty((few.stop - done + 1, compiled.width))
-            table[0] = at.packed
+            table = self._table(few.stop - done + 1, len(stops.times))
             states = self._run(table, [stops.times[few], self.tolerance, stops.ends[few], self._longest])
             assert states is not None
             few = slice(done, done + len(states))
@@ -453,8 +466,7 @@ class RunLoop:
             goals = segment.counts[first : first + self._block_of(segment, first, accepted)]
             if piece := goals[0] - accepted > self._most:
                 goals = np.array([accepted + self._most])
-            table = np.empty((len(goals) + 1, compiled.width))
-            table[0] = at.packed
+            table = self._table(len(goals) + 1, len(segment.counts))
             counts = goals - accepted
             counts[1:] -= counts[:-1].copy()
             self._run(table, [counts, segment.h, segment.begin])

@@ -234,13 +234,13 @@ class RunOptions:
         return found
 
 
-PLAIN = (type(None), bool, int, float, str)
+PLAIN = frozenset((type(None), bool, int, float, str))
 """The types of values that never change."""
 
 
 def checked_options(**given: Any) -> RunOptions:
     """The RunOptions of keywords; those of plain values are checked once, and found again."""
-    return _known(**given) if all(type(value) in PLAIN for value in given.values()) else RunOptions(**given)
+    return _known(**given) if PLAIN.issuperset(map(type, given.values())) else RunOptions(**given)
 
 
 @lru_cache(maxsize=64, typed=True)

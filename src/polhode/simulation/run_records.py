@@ -147,13 +147,10 @@ def first_sample(at: Position) -> Samples:
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
     """Blocks of samples as arrays by name."""
-    found = {
-        name: np.concatenate([getattr(block, name) for block in blocks]) for name in ("time", "q", "v", "step_size")
-    }
-    done = [block.work for block in blocks if block.work is not None]
-    if done:
-        found["work_by_source"] = np.concatenate(done)
-    levels = [block.level for block in blocks if block.level is not None]
-    if levels:
-        found["tau"] = np.concatenate(levels)
+    time, q, v, sizes, levels, work = zip(*blocks, strict=True)
+    together = np.concatenate
+    found = {"time": together(time), "q": together(q), "v": together(v), "step_size": together(sizes)}
+    for name, parts in (("work_by_source", work), ("tau", levels)):
+        if known := [part for part in parts if part is not None]:
+            found[name] = together(known)
     return found

@@ -306,7 +306,8 @@ class StepEvents:
         """The surfaces that are passed between two places; one whose function is no number counts as passed."""
         first = len(self.compiled.crossings)
         old, new = before[first:], values[first:]
-        passed: list[int] = (first + np.flatnonzero(crossed((SURFACE,), (old,), (new,)) | np.isnan(new))).tolist()
+        (beyond,) = (crossed((SURFACE,), (old,), (new,)) | np.isnan(new)).nonzero()
+        passed: list[int] = (first + beyond).tolist()
         return passed
 
     def _near(self) -> tuple["StepEvents", SwitchInStep | None]:

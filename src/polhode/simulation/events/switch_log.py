@@ -48,5 +48,8 @@ class SwitchLog:
         return found
 
     def _is_often(self, k: int, t: float, usual: float) -> bool:
-        times = [*self._recent.get(k, ()), *(one.t for one in self.block if one.k == k)]
+        recent = self._recent.get(k, ())
+        if len(recent) + len(self.block) < CHATTER:
+            return False
+        times = [*recent, *(one.t for one in self.block if one.k == k)]
         return len(times) >= CHATTER and t - times[-CHATTER] < usual

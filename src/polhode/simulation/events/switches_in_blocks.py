@@ -29,7 +29,8 @@ class SwitchPassages:
         least     of `passage`
         """
         tolerance, self._ends, longest, *held = settings
-        self._places, self._end = places, np.empty(())
+        self._end = np.empty(())
+        self._status, self._largest, *self._motion = _places_of(places, "status", "largest", "t", "t0", "h", "h0")
         self._row, self._found = np.empty(kernel.rows[0][0]), np.empty((1, *kernel.facts["outputs"][0]))
         arguments = [self._row, tolerance, self._end, longest, np.array(least), *held]
         self._bound = BoundKernel(kernel, 1, arguments, [self._found])
@@ -38,9 +39,9 @@ class SwitchPassages:
     def follow(self, chain: RowChain, n: int, log: SwitchLog) -> int:
         """Pass the switch in the last step of row n of a chain, and those after it, and fill the rows between; the last
         row that is filled."""
-        rows, status = chain.rows, self._number("status")
+        rows, status = chain.rows, self._status
         while rows.item(n, status) == EVENT and (met := self._met(rows[n], n)):
-            if not log.may_pass(met, self._after.item(self._number("largest"))):
+            if not log.may_pass(met, self._after.item(self._largest)):
                 break
             log.block.append(met)
             n = chain.fill_again(n, self._after)
@@ -54,15 +55,15 @@ class SwitchPassages:
         became, k, g = self._found[0, :TOLD].tolist()
         if became == LEFT:
             return None
-        t, t0, h, h0 = (self._after.item(self._number(name)) for name in ("t", "t0", "h", "h0"))
+        t, t0, h, h0 = map(self._after.item, self._motion)
         is_beyond = became == PASSED
         return PassedSwitch(n, int(k), t, t0 + h0 - t0 if is_beyond else h, g, is_beyond)
 
-    def _number(self, name: str) -> int:
-        """Where in a step state one of its numbers lies."""
-        place: Any = self._places[name]
-        found: int = place
-        return found
+
+def _places_of(places: Places, *names: str) -> list[int]:
+    """Where in a step state some of its numbers lie."""
+    found: list[Any] = [places[name] for name in names]
+    return found
 
 
 def put_samples_at_switches(

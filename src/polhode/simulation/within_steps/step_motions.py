@@ -49,7 +49,7 @@ class StepMotions:
         self.rows, self.ends, self._states, self._within = rows, ends, states, within
         new = np.empty(len(rows), dtype=bool)
         new[:1], new[1:] = True, begins[1:] != begins[:-1]
-        self._firsts, self._step = np.flatnonzero(new), np.cumsum(new) - 1
+        self._firsts, self._step = new.nonzero()[0], new.cumsum() - 1
         self._is_known = np.zeros(len(self._firsts), dtype=bool)
 
     def _motions_of(self, steps: np.ndarray) -> np.ndarray:
@@ -61,33 +61,36 @@ class StepMotions:
         if new.any():
             spare = -int(np.count_nonzero(new)) % self._within.lanes
             if spare:  # other steps in lanes that would be idle
-                new[np.flatnonzero(unknown & ~new)[:spare]] = True
+                new[(unknown & ~new).nonzero()[0][:spare]] = True
             found = self._within.motions(self.rows[self._firsts[new]])
-            if not self._is_known.any():
-                self._motions = np.empty((len(new), found.shape[1]))
-            self._motions[new] = found
+            if len(found) == len(new):
+                self._motions = found
+            else:
+                if not self._is_known.any():
+                    self._motions = np.empty((len(new), found.shape[1]))
+                self._motions[new] = found
             self._is_known |= new
         return self._motions
 
     def of(self, times: np.ndarray) -> np.ndarray:
         """(m,)  The rows, of steps one after the other, in whose last steps times lie."""
-        return np.minimum(np.searchsorted(self.ends, times), len(self.ends) - 1)
+        return np.minimum(self.ends.searchsorted(times), len(self.ends) - 1)
 
     def at(self, which: np.ndarray, times: np.ndarray) -> np.ndarray:
         """(m, size)  The states at times within the last steps of some rows."""
         found = self._states[which]
-        inside = np.flatnonzero(self.ends[which] != times)
+        (inside,) = (self.ends[which] != times).nonzero()
         if not len(inside):
             return found
         rows, times = which[inside], times[inside]
         steps = self._step[rows]
         motions = self._motions_of(steps)
         good = motions[steps, -1] <= LARGEST
-        fine = np.flatnonzero(good)
+        (fine,) = good.nonzero()
         for i in range(0, len(fine), AT_ONCE):
             few = fine[i : i + AT_ONCE]
             found[inside[few]] = self._within.states(motions[steps[few]], times[few])
         if len(fine) < len(steps):
-            others = np.flatnonzero(~good)
+            (others,) = (~good).nonzero()
             found[inside[others]] = self._within.shorter(self.rows[rows[others]], times[others])
         return found

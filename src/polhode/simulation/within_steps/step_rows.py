@@ -25,17 +25,24 @@ def followed_steps(
 
     The last row may be one that was handed back, or that an event or a fault ended.
     """
-    targets, ends = (np.broadcast_to(settings[i], len(table) - 1) for i in (0, 2))
-    tried = _Tried(compiled, table[0], targets)
-    lasts = np.flatnonzero(np.append(ends[1:] != ends[:-1], True))
+    targets, ends = each_of(settings[0], len(table) - 1), each_of(settings[2], len(table) - 1)
+    tried, is_last = _Tried(compiled, table[0], targets), np.ones(len(ends), dtype=bool)
+    np.not_equal(ends[1:], ends[:-1], out=is_last[:-1])
+    (lasts,) = is_last.nonzero()
     for target, end in zip(targets[lasts].tolist(), ends[lasts].tolist(), strict=True):
         given = [target, settings[1], end, settings[3]]
         while (count := tried.next(target)) > 0:
             compiled.advance(tried.room(count), given, level, limit=1)
     rows = tried.accepted()
-    there = np.searchsorted(compiled.field(rows, "t"), targets)
+    there = compiled.field(rows, "t").searchsorted(targets)
     rows.take(there, axis=0, out=table[1:], mode="clip")
     return rows
+
+
+def each_of(setting: Any, n: int) -> np.ndarray:
+    """A setting of n rows, each its own (n,)."""
+    found: np.ndarray = setting if np.shape(setting) == (n,) else np.broadcast_to(setting, n)
+    return found
 
 
 class _Tried:
@@ -53,17 +60,17 @@ class _Tried:
     def next(self, target: float) -> int:
         """Steps to try in the next call; 0 where the target is reached, or the last row is to be handed back."""
         compiled, now = self.compiled, self.rows[self.n - 1]
-        self.n = 1 + int(
-            sum(compiled.field(now, x) - compiled.field(self.rows[0], x) for x in ("accepted", "rejected"))
-        )
-        left = target - float(compiled.field(now, "t"))
-        if not left > 0 or compiled.field(now, "status") != step_state.GOING:
+        number, first = compiled.number, self.rows[0]
+        accepted = number(now, "accepted") - number(first, "accepted")
+        self.n = 1 + int(accepted + (number(now, "rejected") - number(first, "rejected")))
+        left = target - number(now, "t")
+        if not left > 0 or number(now, "status") != step_state.GOING:
             return 0
         many = step_state.at_once(compiled.model.nv)
         if self.n - 1 - self.begin > many - MOST_AT_ONCE:
-            passed = np.searchsorted(self.targets, compiled.field(self.rows[self.begin : self.n], "t"), "right")
-            self.begin += int(np.searchsorted(passed, passed[-1]))
-        wanted = max(left / float(compiled.field(now, "h")) + 1, AT_ONCE)
+            passed = self.targets.searchsorted(compiled.field(self.rows[self.begin : self.n], "t"), "right")
+            self.begin += int(passed.searchsorted(passed[-1]))
+        wanted = max(left / number(now, "h") + 1, AT_ONCE)
         return int(min(wanted, MOST_AT_ONCE, many - (self.n - 1 - self.begin), self.most - self.n))
 
     def room(self, count: int) -> np.ndarray:
@@ -80,7 +87,8 @@ class _Tried:
         """The rows after accepted steps, from the first on; and the last one, where that is not one of them."""
         rows = self.rows[: self.n]
         done = self.compiled.field(rows, "accepted")
-        kept = np.append(True, done[1:] > done[:-1])
-        if np.any(rows[-1] != rows[int(np.flatnonzero(kept)[-1])]):
-            kept[-1] = True
+        kept = np.ones(self.n, dtype=bool)
+        np.greater(done[1:], done[:-1], out=kept[1:])
+        if not kept[-1]:
+            kept[-1] = (rows[-1] != rows[int(kept.nonzero()[0][-1])]).any()
         return rows[kept]

@@ -16,7 +16,7 @@ from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.run_records import Ending, Position
 from polhode.simulation.within_steps.step_motions import StepMotions
-from polhode.simulation.within_steps.step_rows import followed_steps
+from polhode.simulation.within_steps.step_rows import each_of, followed_steps
 
 FAR = 0.5
 """Radians, or lengths of the machine, between two looks, at most: cubics are then off by FAR⁴/384, about 1e-4."""
@@ -64,13 +64,15 @@ class States(NamedTuple):
     q: np.ndarray
     v: np.ndarray
 
-    def part(self, which: slice) -> "States":
-        """Some of them."""
-        return States(*(array[which] for array in self))
+    def part(self, which: Any) -> "States":
+        """Some of them: a slice, their numbers, or whether they are."""
+        t, q, v = self
+        return States(t[which], q[which], v[which])
 
 
 def _joined(parts: Sequence[States]) -> States:
-    return States(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    t, q, v = zip(*parts, strict=True)
+    return States(np.concatenate(t), np.concatenate(q), np.concatenate(v))
 
 
 class WatchedBlock(NamedTuple):
@@ -91,11 +93,11 @@ class OpenLooks(NamedTuple):
 
     def with_more(self, more: States, divided: np.ndarray) -> "OpenLooks":
         """These and others between them; open are those intervals that were divided, by the number of their first."""
-        whole, is_open = _joined([self.at, more]), np.ones(len(self.at.t) + len(more.t), dtype=bool)
+        whole = _joined([self.at, more])
+        is_open, order = np.ones(len(whole.t), dtype=bool), whole.t.argsort(kind="stable")
         is_open[: len(self.at.t)] = False
         is_open[divided] = True
-        order = np.argsort(whole.t, kind="stable")
-        return OpenLooks(States(*(array[order] for array in whole)), is_open[order])
+        return OpenLooks(whole.part(order), is_open[order])
 
 
 class WatchedPath:
@@ -118,7 +120,7 @@ class WatchedPath:
         with np.errstate(all="ignore"):  # of states beyond all bounds
             looks = self._looked(block, settings, level) if self.in_full else None
         t, status = self._times(table, settings), self.compiled.field(table, "status")
-        is_handed_back = states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0])
+        is_handed_back = states is not None and status[-1] == step_state.GOING and (t[-1] < settings[0]).any()
         if is_handed_back and not self.path.degenerate:  # the first degenerate state is the one to be told
             self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
         if self.path.degenerate:
@@ -158,9 +160,9 @@ class WatchedPath:
     def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "WatchedBlock":
         """Fill the table some rows at a time, up to one that is handed back before its time."""
         compiled, n, found, i, count = self.compiled, len(table) - 1, list[np.ndarray](), 0, AT_ONCE
-        settings = [np.asarray(x, dtype=float) for x in settings]
         if compiled.has_motions:
             return self._filled_by_steps(table, settings, level)
+        settings = [np.asarray(x, dtype=float) for x in settings]
         while i < n:
             part = table[i : i + count + 1]
             given = [x[i : i + count] if x.ndim else x for x in settings]
@@ -180,16 +182,16 @@ class WatchedPath:
 
     def _filled_by_steps(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> "WatchedBlock":
         """Fill the table, and keep the motion within all steps on the way."""
-        compiled, targets = self.compiled, np.broadcast_to(settings[0], len(table) - 1)
+        compiled, targets = self.compiled, each_of(settings[0], len(table) - 1)
         rows = followed_steps(compiled, table, settings, level)
         steps = compiled.motions(rows, settings[1], level)
-        late = np.flatnonzero(
-            (compiled.field(table[1:], "t") < targets) | (compiled.field(table[1:], "status") != step_state.GOING)
-        )
-        good = int(late[0]) if len(late) else len(targets)
+        new = table[1:]
+        late = (compiled.field(new, "t") < targets) | (compiled.field(new, "status") != step_state.GOING)
+        good = int(late.argmax()) if late.any() else len(targets)
         samples = steps.at(steps.of(targets[:good]), targets[:good])
-        missing = np.full((len(targets) - good, samples.shape[1]), np.nan)
-        return WatchedBlock(table, np.concatenate([samples, missing]) if len(missing) else samples, steps, good)
+        if good < len(targets):
+            samples = np.concatenate([samples, np.full((len(targets) - good, samples.shape[1]), np.nan)])
+        return WatchedBlock(table, samples, steps, good)
 
     def restore(self, position: Position, ending: Ending) -> None:
         """Go on from the records of a run that is resumed."""
@@ -243,15 +245,15 @@ class WatchedPath:
 
     def _states(self, table: np.ndarray, settings: Sequence[Any]) -> States:
         """The states of step states."""
-        q, v = (self.compiled.field(table, name).copy() for name in ("q", "v"))
-        return States(self._times(table, settings), q, v)
+        q, v = self.compiled.field(table, "q"), self.compiled.field(table, "v")
+        return States(self._times(table, settings), q.copy(), v.copy())
 
     def _looks_at_steps(self, first: States, block: WatchedBlock, settings: Sequence[Any]) -> States:
         """The looks from the first on, close enough to each other; the motion within all steps is known."""
         (table, samples, steps, n), model = block, self.compiled.model
         assert steps
         assert samples is not None
-        targets = settings[0][:n] if np.ndim(settings[0]) else np.broadcast_to(settings[0], n)
+        targets = each_of(settings[0], len(samples))[:n]
         found = [first, States(targets, samples[:n, : model.nq], samples[:n, model.nq : model.nq + model.nv])]
         if n < len(samples) and self.compiled.field(table[-1], "status") == step_state.GOING:  # handed back
             found.append(self._states(table[-1:], settings))
@@ -259,14 +261,14 @@ class WatchedPath:
         later = at.t[1:] > at.t[:-1]
         if not later.all():
             new = np.diff(at.t, prepend=-np.inf) > 0
-            at = States(*(array[new] for array in at))
+            at = at.part(new)
         passed = steps.ends.searchsorted(at.t)
         ends = passed[1:] - passed[:-1]
         allowed = ALLOWED[0] + ALLOWED[1] * ends
         before = self.path.left, self.path.unseen
         looks = self._divided(at, steps)
         if self.path.unseen == before[1]:
-            self.path.left += int(np.sum(allowed))
+            self.path.left += int(allowed.sum())
             return looks
         self.path.left, self.path.unseen = before  # too few are left: one interval after the other
         looks_of = [at.part(slice(1))]
@@ -287,11 +289,11 @@ class WatchedPath:
 
     def _wide(self, looks: OpenLooks, steps: StepMotions, most: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Which open intervals are to be divided, being longer than so much of what would do; into how many parts."""
-        at, which = looks.at, np.flatnonzero(looks.is_open[:-1])
+        at, (which,) = looks.at, looks.is_open[:-1].nonzero()
         if len(which) < len(at.t) - 1:
             both = which.repeat(2)
             both[1::2] += 1
-            at = States(*(array[both] for array in at))
+            at = at.part(both)
         passed = steps.ends.searchsorted(at.t)
         parts = self._measure(at, passed[1:] - passed[:-1])
         parts = parts if at is looks.at else parts[::2]
@@ -303,9 +305,11 @@ class WatchedPath:
         wide, _ = self._wide(looks, steps)
         if not len(wide):
             return OpenLooks(looks.at, np.zeros_like(looks.is_open))
-        ends = States(steps.ends, *(self.compiled.field(steps.rows, name) for name in ("q", "v")))
+        field = self.compiled.field
+        ends = States(steps.ends, field(steps.rows, "q"), field(steps.rows, "v"))
         parts = self._measure(ends, np.ones(len(ends.t) - 1))
-        divided, chosen = list[int](), [np.zeros(0, dtype=int)]
+        divided: list[int] = []
+        chosen = [np.zeros(0, dtype=int)]
         low, high = ends.t.searchsorted(looks.at.t, "right"), ends.t.searchsorted(looks.at.t)
         for j in wide.tolist():
             first, last = max(int(low[j]), 1), int(high[j + 1])
@@ -316,16 +320,17 @@ class WatchedPath:
             if not len(inner) or self._may_look(len(inner) + 1):
                 divided.append(j)
                 chosen.append(inner)
-        which = np.concatenate(chosen)
-        return looks.with_more(States(*(array[which] for array in ends)), np.array(divided, dtype=int))
+        return looks.with_more(ends.part(np.concatenate(chosen)), np.array(divided, dtype=int))
 
     def _with_inner(self, looks: OpenLooks, steps: StepMotions, wide: np.ndarray, parts: np.ndarray) -> OpenLooks:
         """Looks, with others within wide intervals, divided into so many parts."""
         t, may = looks.at.t, np.array([self._may_look(n) for n in parts.tolist()])
         wide, parts = wide[may], parts[may]
-        first, which = np.cumsum(parts - 1) - (parts - 1), np.repeat(np.arange(len(wide)), parts - 1)
+        inner = parts - 1
+        first, which = inner.cumsum() - inner, np.arange(len(wide)).repeat(inner)
         part = (np.arange(len(which)) - first[which] + 1) / parts[which]
-        times = t[wide][which] + part * (t[wide + 1] - t[wide])[which]
+        begin = t[wide]
+        times = begin[which] + part * (t[wide + 1] - begin)[which]
         states, nq, n = steps.at(steps.of(times), times), self.compiled.model.nq, self.compiled.model.nv
         return looks.with_more(States(times, states[:, :nq], states[:, nq : nq + n]), wide)
 
@@ -348,7 +353,8 @@ class WatchedPath:
         at = _joined([first, rows.part(slice(n))])
         steps = np.diff(compiled.field(table[: n + 1], "accepted"))
         parts = self._parts(at, steps) if levels else np.ones(n)
-        found, begin, allowed = list[States](), 0, 0
+        found: list[States] = []
+        begin = allowed = 0
         for j in np.flatnonzero(parts > 1).tolist():
             if levels == LEVELS:
                 self.path.left += ALLOWED[0] * (j + 1 - allowed) + ALLOWED[1] * int(np.sum(steps[allowed : j + 1]))
@@ -366,7 +372,7 @@ class WatchedPath:
             self.path.left += ALLOWED[0] * (n - allowed) + ALLOWED[1] * int(np.sum(steps[allowed:]))
         at = _joined([*found, at.part(slice(begin, None))])
         new = np.diff(at.t, prepend=-np.inf) > 0
-        return at if np.all(new) else States(*(array[new] for array in at))
+        return at if np.all(new) else at.part(new)
 
     def _may_look(self, count: int) -> bool:
         """Whether so many looks within an interval may be taken: then they are counted."""

@@ -52,10 +52,11 @@ class LlvmBackend(Backend):
         for array, shape in zip((*given, t), (*kernel.facts["inputs"][: len(given)], ()), strict=False):
             if type(array) is not np.ndarray or array.dtype is not FLOAT:
                 return None
-            if not (array.flags.c_contiguous and array.flags.aligned):
+            flags, whole = array.flags, array.shape
+            if not (flags.c_contiguous and flags.aligned):
                 return None
-            own = array.shape[: array.ndim - len(shape)]
-            if array.shape[len(own) :] != tuple(shape) or (batch and own and own != batch):
+            own = whole[: len(whole) - len(shape)]
+            if whole[len(own) :] != tuple(shape) or (batch and own and own != batch):
                 return None
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):

@@ -5,7 +5,7 @@ Other Python threads run meanwhile.
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,10 @@ def _tables(n: int) -> tuple[Any, Any]:
 
 
 def _address(array: Any) -> int:
-    """The address of an array that is C-contiguous: by its buffer, in a fifth of the time, where it may be written."""
+    """The address of an array of doubles that is C-contiguous: by its buffer, in a fifth of the time, where it may be
+    written."""
     if array.size and array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_double.from_buffer(array))
     found: int = array.__array_interface__["data"][0]
     return found
 
@@ -42,15 +43,25 @@ def _address(array: Any) -> int:
 class BoundKernel:
     """A kernel, its arguments and its results: a call computes all rows."""
 
-    def __init__(self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray | float], results: Sequence[np.ndarray]
+    ) -> None:
         """Bind n states.
 
-        arguments  (n, *shape) each, or (*shape): the same for all; C-contiguous doubles
+        arguments  (n, *shape) each, or (*shape) or a float: the same for all; C-contiguous doubles
         results    (n, *shape) each, apart from the arguments
         """
-        self._arrays = [*arguments, *kernel.bound, *results]
-        steps, places = list[int](), list[int]()
-        for array, (shape, size) in zip(self._arrays, kernel.rows, strict=True):
+        numbers = np.array([x for x in arguments if isinstance(x, float)])
+        self._arrays = [*arguments, *kernel.bound, *results, numbers]  # as long as their addresses are in use
+        steps: list[int] = []
+        places: list[int] = []
+        number = _address(numbers) if numbers.size else 0
+        for array, (shape, size) in zip(self._arrays[:-1], kernel.rows, strict=True):
+            if isinstance(array, float):
+                steps.append(0)
+                places.append(number)
+                number += 8
+                continue
             assert array.dtype == FLOAT and array.flags.c_contiguous  # noqa: PT018 - one test: it runs in each call
             if array.shape == shape:
                 steps.append(0)
@@ -58,22 +69,30 @@ class BoundKernel:
                 assert array.shape == (n, *shape)
                 steps.append(8 * size)
             places.append(_address(array))
-        self._kernel, self._places, self._steps = kernel, places, steps
+        self._places, self._steps, self._loop = places, steps, _loop(kernel.loop)
         pointers, strides = _tables(len(steps))
-        self._pointers, self._strides = pointers(*places), strides(*steps)
-        count = ctypes.byref(ctypes.c_int64(n))
-        self.fill: Callable[[], None] = partial(_loop(kernel.loop), self._pointers, count, self._strides, count)
+        self._strides, count = strides(*steps), ctypes.byref(ctypes.c_int64(n))
+        self.fill: Callable[[], None] = partial(self._loop, pointers(*places), count, self._strides, count)
         """Fills the results from what the arguments hold now."""
 
-    def fill_some(self, first: int, n: int, other: np.ndarray | None = None) -> None:
-        """Fill the results of n states from one on, by its number; other: in place of the first argument, of one."""
-        pairs = zip(self._places, self._steps, strict=True)
-        places = [place + first * step for place, step in pairs]
-        if other is not None:
-            places[0] = _address(other)
-        pointers = _tables(len(places))[0](*places)
-        count = ctypes.byref(ctypes.c_int64(n))
-        _loop(self._kernel.loop)(pointers, count, self._strides, count)
+    @cached_property
+    def fill_some(self) -> Callable[..., None]:
+        """Fills the results of n states from one on, by its number: fill_some(first, n, other=None), in one thread at a
+        time; other: in place of the first argument, of one."""
+        pointers, number = _tables(len(self._steps))[0](*self._places), ctypes.c_int64()
+        known = zip(self._places, self._steps, strict=True)
+        moving = [(k, place, step) for k, (place, step) in enumerate(known) if step or not k]
+        loop, strides, count = self._loop, self._strides, ctypes.byref(number)
+
+        def fill(first: int, n: int, other: np.ndarray | None = None) -> None:
+            for k, place, step in moving:
+                pointers[k] = place + first * step
+            if other is not None:
+                pointers[0] = _address(other)
+            number.value = n
+            loop(pointers, count, strides, count)
+
+        return fill
 
     def __call__(self) -> None:
         """Fill the results from what the arguments hold now."""
@@ -81,13 +100,17 @@ class BoundKernel:
 
 
 def chained(
-    kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = (), apart: int = 1
+    kernel: Kernel,
+    rows: np.ndarray,
+    others: Sequence[np.ndarray | float],
+    results: Sequence[np.ndarray] = (),
+    apart: int = 1,
 ) -> None:
     """Fill rows[1:], each from the row before it: rows[i + 1], … = kernel(rows[i], *others[i]).
 
     kernel   of one lane; its first argument and its first result are a row
     rows     (n + 1, m)  C-contiguous doubles; the first is given
-    others   the further arguments: one row each (*shape), the same for all, or n rows (n, *shape)
+    others   the further arguments: one row each (*shape), or a float, the same for all, or n rows (n, *shape)
     results  (n, *shape) for each further result
     apart    so many chains side by side: rows (n + apart, m), row i + apart from row i; no fewer than lanes
     """
@@ -115,7 +138,7 @@ class RowChain:
             last = min(i + AT_ONCE, n)
             self._bound.fill_some(i, last - i)
             if rows.item(last, self._place) != self._value:
-                return i + 1 + int(np.argmax(rows[i + 1 : last + 1, self._place] != self._value))
+                return i + 1 + int((rows[i + 1 : last + 1, self._place] != self._value).argmax())
         return n
 
     def fill_again(self, i: int, row: np.ndarray) -> int:

@@ -1,5 +1,8 @@
 """Kernels on arrays that stay in place: chains of rows, whole or up to a row at which they stop."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -60,3 +63,25 @@ def test_arguments_may_be_read_only(counting):
     row.flags.writeable = False
     BoundKernel(counting, 1, [row, np.array(1.0), np.array(5.0)], [found])()
     assert found.tolist() == [[1.0, GOING]]
+
+
+def test_code_stays_as_long_as_arrays_are_bound_to_it():
+    """A kernel that is not kept, as of user functions: nobody else has it."""
+    x, y, kernels = np.arange(3.0), np.zeros(3), []
+
+    def bound():
+        kernel = build(trace(lambda x: 2 * x + 1, x=()), width=1)
+        kernels.append(weakref.ref(kernel))
+        return BoundKernel(kernel, 3, [x], [y])
+
+    one = bound()
+    gc.collect()
+    assert kernels[0]() is not None
+    one()
+    assert y.tolist() == [1.0, 3.0, 5.0]
+    y[:] = 0.0
+    one.fill_some(1, 2)
+    assert y.tolist() == [0.0, 3.0, 5.0]
+    del one
+    gc.collect()
+    assert kernels[0]() is None

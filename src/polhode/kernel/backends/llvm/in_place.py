@@ -69,6 +69,7 @@ class BoundKernel:
                 assert array.shape == (n, *shape)
                 steps.append(8 * size)
             places.append(_address(array))
+        self._kernel = kernel  # whose code goes when nobody has it any more
         self._places, self._steps, self._loop = places, steps, _loop(kernel.loop)
         pointers, strides = _tables(len(steps))
         self._strides, count = strides(*steps), ctypes.byref(ctypes.c_int64(n))

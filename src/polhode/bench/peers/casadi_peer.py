@@ -17,6 +17,7 @@ from polhode.bench.peers.registry import Arrays
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.timing import Contestant
 from polhode.kernel import Graph, replay
+from polhode.kernel.written_out import written_out
 from polhode.model import Model
 from polhode.scalar import Vec, flat
 from polhode.system.system import System
@@ -63,10 +64,13 @@ class CasadiPeer:
         return [np.ascontiguousarray(rows) for rows in states[: QUANTITIES[quantity].arguments]]
 
     def function(self, quantity: str) -> Any:
-        """The CasADi function of a quantity, made once; None for a large graph, or one with loops, which SX has not."""
+        """The CasADi function of a quantity, made once; None for a large graph, or one with loops, which SX has not.
+
+        Loops of our code for one state, which does their passes at once, are written out, as in our code for batches.
+        """
         if quantity not in self._functions:
             about = QUANTITIES[quantity]
-            graph = self.system._kernel("bench", about.method, *about.words(self.system.model)).graph
+            graph = written_out(self.system._kernel("bench", about.method, *about.words(self.system.model)).graph)
             fits = "call" not in graph.operations and graph.operations.total() <= MOST_OPERATIONS
             self._functions[quantity] = self._made(_function(graph)) if fits else None
         return self._functions[quantity]

@@ -247,8 +247,10 @@ class Companion:
         begun: "CompanionBeside | None" = None,
     ) -> None:
         self.first, self.make, self.samples, self.count = first, make, samples, samples
-        finer = (begun.scenario, begun.how) if begun else companion_of(scenario)
-        other, self.how = (coarse, _steps_in_words(coarse)) if coarse else finer
+        if coarse:
+            other, self.how = coarse, _steps_in_words(coarse)
+        else:
+            other, self.how = (begun.scenario, begun.how) if begun else companion_of(scenario)
         self.is_coarse = coarse is not None
         self.why = keeps_state(first)
         """Why not every sample is accompanied."""

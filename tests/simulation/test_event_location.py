@@ -1,12 +1,13 @@
 """Events within a step: one function finds them for one run and for many, to the same bit."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.simulation.events.event_location import _passing, located
+from polhode.simulation.events.event_location import StepEvents, _passing, located
 from polhode.simulation.step_state import SURFACE, Crossing, crossed
 
 ROOTS = np.array([1e-9, 0.1, 1 / 3, 0.5, 0.9, 1.0])
@@ -53,3 +54,34 @@ def test_a_companion_does_not_repeat_how_a_run_passes_a_contact(method, step):
     assert error.max() > 1e-2
     assert run.attrs["verdict"] == "failed"
     assert error[times < run.attrs["good_until"]].max() < 1e-6
+
+
+class StepWithFunctions(StepEvents):
+    """A step of 1 s whose switching functions are known, and where it was rejected."""
+
+    def __init__(self, functions):
+        self.functions, self.begin, self.h, self.is_switching = functions, 0.0, 1.0, True
+        self.packed, self._known = None, (math.nan, None)
+        model = SimpleNamespace(nq=0, nv=0)
+        fields = {"g": self._all(1.0), "g_before": self._all(0.0), "t": 0.0}
+        self.compiled = SimpleNamespace(
+            model=model, crossings=(), spec=SimpleNamespace(fixed=False),
+            field=lambda packed, name: fields[name], number=lambda packed, name: {"t": 0.0, "h": 0.2}[name],
+        )  # fmt: skip
+
+    def _all(self, theta):
+        return np.array([function(theta) for function in self.functions])
+
+    @property
+    def _inside(self):
+        return lambda theta: np.array([theta, 0.0, *self._all(theta)])
+
+
+def test_a_surface_passed_and_passed_back_before_the_one_that_the_end_of_a_step_shows_is_found():
+    """The end of a rejected step may lie where only the later one of two has passed."""
+    back = StepWithFunctions([lambda x: x - 0.564, lambda x: 0.01 if 0.502 < x < 0.6 else -0.01])
+    assert back.switch.k == 1
+    assert back.switch.low <= 0.502 < back.switch.high + 1e-12
+    plain = StepWithFunctions([lambda x: x - 0.564, lambda x: x - 0.7])
+    assert plain.switch.k == 0
+    assert plain.switch.high == pytest.approx(0.564)

@@ -1,7 +1,7 @@
 """Events and switches within a step: where their functions cross zero, and the state after a reset."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -268,18 +268,32 @@ class StepEvents:
         Beyond it others may be passed, and it may be passed back, above all by a step that was rejected since its
         forces were those of the wrong side: such steps are tried from a short part of them on.
         """
-        before, after = (self.compiled.field(self.packed, name) for name in ("g_before", "g"))
-        low, high, at_low = 0.0, 1.0, before
+        before, after = self._before, self.compiled.field(self.packed, "g")
+        high, passed = 1.0, self._passed(before, after)
+        parts = self._short_parts() if len(passed) > 1 or self._is_rejected else ()
+        while passed:
+            found = self._first_of(passed, high, after, parts)
+            hidden = self.at(found.low)
+            if not (passed := self._passed(before, hidden.g)):
+                return found
+            high, after, parts = found.low, hidden.g, ()
+        return None
+
+    def _first_of(self, passed: list[int], high: float, after: np.ndarray, parts: Sequence[float]) -> SwitchInStep:
+        """The first of the surfaces that are passed up to a part of the step, of those seen there; others may be
+        passed, and passed back, before it.
+
+        after  all functions at that part
+        parts  shorter ones, which are looked at first
+        """
+        before, low, at_low = self._before, 0.0, self._before
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
-        passed = self._passed(before, after)
-        rejected = not self.compiled.spec.fixed and float(self.compiled.field(self.packed, "t")) <= self.begin
-        if passed and (rejected or len(passed) > 1):
-            for part in SHORT_PARTS:
-                values = self._values(part)
-                if there := self._passed(before, values):
-                    passed, high, after = there, part, values
-                    break
-                low, at_low = part, values
+        for part in parts:
+            values = self._values(part)
+            if there := self._passed(before, values):
+                passed, high, after = there, part, values
+                break
+            low, at_low = part, values
         while len(passed) > 1 and high - low > width:
             half = (low + high) / 2
             values = self._values(half)
@@ -287,11 +301,19 @@ class StepEvents:
                 passed, high, after = there, half, values
             else:
                 low, at_low = half, values
-        if not passed:
-            return None
         k = passed[0]
         ends = float(at_low[k]), float(after[k])
         return SwitchInStep(k, *bracketed(*ends, self._function(k), width, ends=(low, high)))
+
+    @property
+    def _is_rejected(self) -> bool:
+        """Whether the step was rejected: nothing is beyond its begin."""
+        return not self.compiled.spec.fixed and self.compiled.number(self.packed, "t") <= self.begin
+
+    def _short_parts(self) -> list[float]:
+        """The parts of the step that are looked at first; of a rejected one beyond half of what its error suggests."""
+        least = self.compiled.number(self.packed, "h") / (2 * self.h) if self._is_rejected else 0.0
+        return [part for part in SHORT_PARTS if part > least]
 
     def _values(self, theta: float) -> np.ndarray:
         """All functions at a part θ > 0 of the step."""

@@ -18,7 +18,7 @@ from polhode.integrate.methods import METHODS
 SLOPE = 0.3
 """How far a measured slope may be below the order: what the next power of h adds at these steps."""
 
-NUMBERS_OF_STEPS = {1: 64, 2: 32, 3: 24, 4: 16, 5: 16, 6: 12, 8: 8}
+NUMBERS_OF_STEPS = {1: 64, 2: 32, 3: 24, 4: 16, 5: 16, 6: 12, 7: 12, 8: 8}
 """For each order the fewest steps: long enough for errors above rounding, short enough for the leading term to lead."""
 
 FLOOR = 1e-11

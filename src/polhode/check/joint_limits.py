@@ -110,7 +110,7 @@ def _with_stops(
     axes = [x for x in axes if (x.joint.name, x.axis) not in held]
     if not axes:
         return model
-    inertia = _inertia_seen(model) if stiffness is None else np.zeros(model.nv)
+    inertia = inertia_seen(model) if stiffness is None else np.zeros(model.nv)
     names, made = {force.name for force in model.forces}, list[LimitStop]()
     for x in axes:
         name = f"{x.joint.name}.limit" if x.joint.nv == 1 else f"{x.joint.name}.limit.{x.axis}"
@@ -132,7 +132,8 @@ def _unit_of(model: Model, axis: LimitedAxis) -> float:
     return (length_of(model) or 1.0) if axis.joint.kind.linear[axis.axis] else 1.0
 
 
-def _inertia_seen(model: Model) -> np.ndarray:
+@once_each
+def inertia_seen(model: Model) -> np.ndarray:
     """The inertia along each velocity of the joints at the model's start, others free; held where M is singular."""
     q = plain(model.start.q) if model.start and model.start.q is not None else model.zero
     n = model.joint_velocities

@@ -226,6 +226,7 @@ class ConstrainedDynamics:
         """v̇ and multipliers, where normal forces are known."""
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
         M, A, phi = self._matrices(x.tree, x.t, x.q, rows)
+        M = M if is_zero(x.ahead) else None  # damping changes it
         return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], A, self.tolerance(phi), M)[0]
 
     def _matrices(self, tree: Tree, t: Scalar, q: Vec, rows: constraints.ConstraintRows) -> tuple[Vec | None, Vec, Vec]:
@@ -288,7 +289,7 @@ class ConstrainedDynamics:
 
     def is_shared(self, x: Arguments) -> bool:
         """Whether v̇ is one routine of all kernels: on the model's own tree, where it is not small."""
-        return not x.wrench and x.normals is None and not x.rolled and self._shares(x.tree)
+        return not x.wrench and x.normals is None and not x.rolled and is_zero(x.ahead) and self._shares(x.tree)
 
     def _shares(self, tree: Tree) -> bool:
         """Whether kernels share routines on a tree."""

@@ -30,6 +30,8 @@ class Arguments(NamedTuple):
     damping: Any = 0.0
     """Of the rows of constraints."""
     t: Any = 0.0
+    ahead: Any = 0.0
+    """After how long the velocities are those by which the damping of joints acts; 0: as they are."""
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
     rolled: bool = False
     """Whether the passes over the tree become loops of the compiled code: for large trees."""

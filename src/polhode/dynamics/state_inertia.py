@@ -1,4 +1,5 @@
-"""The inertia of a tree where own states of force elements decide it: axes that are held, masses that change."""
+"""The inertia of a tree where own states of force elements decide it: axes that are held, masses that change; and what
+the damping of joints adds to it where it acts by velocities to come."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -7,7 +8,7 @@ from polhode.dynamics.arguments import Arguments
 from polhode.model import Tree
 from polhode.model.forces.base import ForceElement, Hold
 from polhode.model.state import HELD, own_values
-from polhode.scalar import Scalar, Vec, where
+from polhode.scalar import Scalar, Vec, is_zero, where
 from polhode.spatial import Inertia
 
 NO_MASS = float("nan")
@@ -19,8 +20,21 @@ def is_fixed(tree: Tree) -> bool:
     return not any(force.changes_inertia for force in tree.forces)
 
 
+def damped_ahead(x: Arguments) -> Arguments:
+    """The arguments with the damping of joints by the velocities after `ahead`: M v̇ = τ − D (v + a v̇), so the armature
+    of every joint grows by a times its damping."""
+    if is_zero(x.ahead):
+        return x
+    elements = tuple(
+        e if e.kind.shares or all(map(is_zero, e.damping)) else replace(e, armature=e.armature + x.ahead * e.damping)
+        for e in x.tree.elements
+    )
+    return x._replace(tree=replace(x.tree, elements=elements), ahead=0.0)
+
+
 def at_state(x: Arguments) -> Arguments:
     """The arguments with the inertia of their state: an axis that is held has an armature of HELD."""
+    x = damped_ahead(x)
     if is_fixed(x.tree):
         return x
     tree, extra = with_masses(x.tree, x.v), dict[int, Scalar]()

@@ -110,9 +110,14 @@ def with_integrals(machine: Machine) -> Machine:
         vd = machine.acceleration(t, q, v)
         return Vec((*vd, *integrands(t, q, v, vd)))
 
+    def damped(t: Scalar, q: Vec, v: Vec, h: Scalar) -> Vec:
+        a = machine.damped_acceleration(t, q, Vec(v[:n]), h)
+        return Vec((*a, *integrands(t, q, Vec(v[:n]) + h * a, a)))
+
     return machine._replace(
         nv=n + machine.integrals,
         acceleration=acceleration,
+        damped_acceleration=damped,
         rate=lambda q, v: machine.rate(q, Vec(v[:n])),
         retract=lambda q, d: machine.retract(q, Vec(d[:n])),
         integrands=None,

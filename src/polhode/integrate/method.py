@@ -66,6 +66,8 @@ class Machine(NamedTuple):
     """Where v holds the body-axis angular velocity of a quaternion; all other velocities are rates of coordinates."""
     acceleration: Callable[[Scalar, Vec, Vec], Vec]
     """v̇ of (t, q, v)"""
+    damped_acceleration: Callable[[Scalar, Vec, Vec, Scalar], Vec]
+    """a of (t, q, v, h) with joints damped by the velocities v + h a"""
     rate: Callable[[Vec, Vec], Vec]
     """q̇ of (q, v)"""
     retract: Callable[[Vec, Vec], Vec]
@@ -86,6 +88,8 @@ class Machine(NamedTuple):
     """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
     is_large: bool = False
     """Whether the stages of a step are compiled as a loop"""
+    written_out: bool = False
+    """Whether steps that go in loops are written out where they can be: derivatives go back through them"""
     constraints: StepConstraints | None = None
     """The constraints, for methods whose steps meet them themselves"""
     integrands: Callable[[Scalar, Vec, Vec, Vec], Vec] | None = None
@@ -208,8 +212,16 @@ class Method:
     damps: bool = False
     """Whether it damps oscillations that are faster than its steps, though they last."""
 
-    in_loops: bool = False
-    """Whether its step is one routine of loops, which all parts of compiled code are to share."""
+    damps_ahead: bool = False
+    """Whether it takes the damping of joints by the velocities after its steps."""
+
+    with_routine: "Callable[[Method, Machine], Method] | None" = None
+    """The same with the step of a machine as one routine, which all parts of compiled code share; of steps in loops."""
+
+    @property
+    def in_loops(self) -> bool:
+        """Whether its step goes in loops."""
+        return self.with_routine is not None
 
     @property
     def adaptive(self) -> bool:

@@ -2,13 +2,14 @@
 
 from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.integrate.explicit import EXPLICIT
+from polhode.integrate.extrapolation import SEULEX
 from polhode.integrate.implicit import IMPLICIT
 from polhode.integrate.lie import LIE
 from polhode.integrate.method import Method
 from polhode.integrate.radau import RADAU
 from polhode.integrate.structure import STRUCTURE
 
-METHODS: dict[str, Method] = {method.name: method for method in (*EXPLICIT, *LIE, *STRUCTURE, *IMPLICIT, RADAU)}
+METHODS: dict[str, Method] = {method.name: method for method in (*EXPLICIT, *LIE, *STRUCTURE, *IMPLICIT, RADAU, SEULEX)}
 """Every method of integration."""
 
 ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive)

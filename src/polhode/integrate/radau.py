@@ -592,6 +592,6 @@ def shared(method: Method, machine: Machine) -> Method:
 
 RADAU = Method(
     "radau", "implicit", 5, radau_step, hermite(radau_step, 5), RADAU3.source,
-    error_order=3, on_group=True, damps=True, in_loops=True, recalls=_memory_size,
+    error_order=3, on_group=True, damps=True, with_routine=shared, recalls=_memory_size,
 )  # fmt: skip
 """Under control of its error; its iteration knows the structure of beams."""

@@ -31,7 +31,7 @@ from polhode.simulation.stepper import Stepper
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
 
-STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit": 60}
+STAGES = {"explicit": 12, "Lie group": 12, "extrapolation": 28, "structure-preserving": 60, "implicit": 60}
 """Accelerations of a step by the family of its method, about; those of implicit steps are of their iterations."""
 
 FILL = 10.0

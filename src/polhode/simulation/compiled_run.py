@@ -23,7 +23,6 @@ from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.integrals import factor_size
 from polhode.integrate.method import Machine, Method
-from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
@@ -32,7 +31,7 @@ from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
 from polhode.model.per_model_cache import once_each
-from polhode.scalar import Loops, SharedFunction, Vec, flat
+from polhode.scalar import Loops, SharedFunction, Vec, flat, is_zero
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.events.element_events import (
@@ -134,6 +133,7 @@ class CompiledRun:
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
         self._rooms: list[np.ndarray] = []  # one at most, while no run uses it
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
+        self._has_loops = True  # steps may go in loops
         self.raised = ""
         self.pace = 0.0  # step states a second, of the last block of the last run
         """What a user function raised during the run, and where."""
@@ -200,7 +200,9 @@ class CompiledRun:
                 made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
             if spec.policy.keeping == "project":
                 made, project = made._replace(tangent=self._tangent), self.project
-        method = shared(spec.method, made) if spec.method.in_loops and not spec.interior else spec.method
+        made, method = made._replace(written_out=not self._has_loops), spec.method
+        if method.with_routine and self._has_loops and not spec.interior:
+            method = method.with_routine(method, made)
         return step_state.Setup(method, made, crossings, project, *more)
 
     def _stiff_matrices(self, r: Loops, t: Any, q: Vec, v: Vec, stressed: Vec) -> StiffMatrices:
@@ -241,11 +243,11 @@ class CompiledRun:
     def on_tree(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
 
-        rolled  False: no loops over the elements, however many there are
+        rolled  False: no loops over the elements, however many there are, nor over parts of a step
         """
         chosen = self._acceleration
         own = tree if chosen.tree is self.tree else regrouped(tree)
-        return self._on(tree, self.constrained, chosen._replace(tree=own, rolled=chosen.rolled and rolled), law)
+        return self._on(tree, self.constrained, chosen._replace(tree=own, rolled=chosen.rolled and rolled), law, rolled)
 
     def on_numbers(
         self,
@@ -260,19 +262,26 @@ class CompiledRun:
         constrained = self.constrained.with_scales(inputs.more(numbers)) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
         chosen = chosen_dynamics(dynamics.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
-        return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
+        return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law, rolled)
 
     def _on(
-        self, tree: Tree, constrained: ConstrainedDynamics | None, chosen: ChosenDynamics, law: Input | None
+        self,
+        tree: Tree,
+        constrained: ConstrainedDynamics | None,
+        chosen: ChosenDynamics,
+        law: Input | None,
+        rolled: bool,
     ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         given = {"tree": tree, "constrained": constrained, "law": law, "like": self.like, "_acceleration": chosen}
-        return self.changed(**given, _loops_stages=self.spec.policy.compact)
+        return self.changed(**given, _loops_stages=self.spec.policy.compact, _has_loops=rolled)
 
     def changed(self, **fields: Any) -> "CompiledRun":
         """The same with other inputs, or of another tree, and nothing kept that followed from those."""
         other, of_inputs = copy(self), ("_shared_powers", "_setup_unheld")
-        for name in ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs:
+        for name in (
+            ("_shared", "_shared_ahead", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs
+        ):
             vars(other).pop(name, None)
         vars(other).update(fields)
         return other
@@ -333,7 +342,9 @@ class CompiledRun:
         is_small = chosen.operations is not None and chosen.operations <= INLINE
         if is_small or (self.constrained and self.constrained.is_shared(own)):
             return chosen.function(own)
-        return self._shared(Vec([x.t]), x.q, x.v, x.tau)
+        if not self.spec.method.damps_ahead:
+            return self._shared(Vec([x.t]), x.q, x.v, x.tau)
+        return self._shared_ahead(Vec([x.t, x.ahead]), x.q, x.v, x.tau)
 
     @cached_property
     def _shared(self) -> SharedFunction:
@@ -344,11 +355,32 @@ class CompiledRun:
             busy=True,
         )
 
+    @cached_property
+    def _shared_ahead(self) -> SharedFunction:
+        function, tree, rolled, _ = self._acceleration
+        return SharedFunction(
+            "damped acceleration",
+            lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], ahead=t[1], rolled=rolled)),
+            busy=True,
+        )
+
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ of plain numbers by a kernel: conditions are derivatives of a graph, and around a user function in Python
         the machine need not run there too. A step of `double-pendulum` takes a tenth of the time."""
         state, system = [np.array(part, dtype=float) for part in (x.q, x.v, x.tau)], self.driven.system
+        if not is_zero(x.ahead):
+            return Vec(self._damped_kernel(np.array([x.t, x.ahead]), *state)[0].tolist())
         return Vec((system.forward_dynamics(*state, t=x.t) if x.t else system.forward_dynamics(*state)).tolist())
+
+    @cached_property
+    def _damped_kernel(self) -> Kernel:
+        """v̇ with the damping of joints as it is later, of (t, how much later), q, v and the forces τ."""
+        sizes = {"times": 2, "q": self.model.nq, "v": self.model.nv, "tau": self.model.nv}
+
+        def make(run: CompiledRun) -> Callable[..., Vec]:
+            return lambda times, q, v, tau: run._forward(Arguments(run.tree, q, v, tau=tau, t=times[0], ahead=times[1]))
+
+        return self.kernel_of(make, {name: (n,) for name, n in sizes.items()}, "damped acceleration", ["damped"], True)
 
     def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""

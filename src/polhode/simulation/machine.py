@@ -47,6 +47,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         nv=tree.nv,
         rotations=tuple(e.v for e in tree.elements if e.kind.quaternion),  # type: ignore[misc]
         acceleration=lambda t, q, v: forward(Arguments(tree, q, v, tau=given(t, q, v), t=t)),
+        damped_acceleration=lambda t, q, v, h: forward(Arguments(tree, q, v, tau=given(t, q, v), t=t, ahead=h)),
         rate=lambda q, v: kinematics.rate(tree, q, v),
         retract=lambda q, d: kinematics.integrate(tree, q, d),
         normalized=lambda q: kinematics.normalised(tree, q),

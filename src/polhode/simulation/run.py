@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
 from polhode.check.contacts import ContactMonitor, pull_notes
+from polhode.check.joint_damping import fastest_damped
 from polhode.check.modal_limits import ModalLimits
 from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message, warn_caller
@@ -41,7 +42,7 @@ from polhode.simulation.companion import (
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives import replayed_steps, sensitivity
 from polhode.simulation.observer import Observer, observer_of, with_sections
-from polhode.simulation.option_table import STIFF_METHOD
+from polhode.simulation.option_table import DAMPED_METHOD, STIFF_METHOD
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import usual_method
 from polhode.simulation.run_records import Samples, joined
@@ -505,6 +506,12 @@ def _element_notes(model: Model, method: str) -> list[str]:
     found = [note for force in model.forces for note in force.notes()]
     if method == STIFF_METHOD == usual_method(model):
         found.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
+    if method == DAMPED_METHOD == usual_method(model):
+        joint = fastest_damped(model)
+        found.append(
+            f"damping: '{DAMPED_METHOD}' is the usual method, since that of '{joint.name}' acts within "
+            f"{1 / joint.rate:.2g} s"
+        )
     return found
 
 

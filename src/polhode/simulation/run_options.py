@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_policy_of
+from polhode.check.joint_damping import fastest_damped
+from polhode.constrain.constraint_policy import DEFAULT, ConstraintPolicy, constraint_policy_of
 from polhode.errors import InputError, did_you_mean, message
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import ADAPTIVE, method_named
@@ -19,7 +20,7 @@ from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.by_form import form_names
 from polhode.simulation.inputs import Sampled, is_held_input
-from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS, STIFF_METHOD
+from polhode.simulation.option_table import DAMPED_METHOD, DAMPED_RATE, DURATION, METHOD, RUN_OPTIONS, STIFF_METHOD
 from polhode.simulation.run_records import Event, listed
 from polhode.simulation.work_limits import a_limit, check_samples, check_steps, quotient
 
@@ -159,7 +160,11 @@ class RunOptions:
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
-        method = self._constrained_method(model) or (start.method if start else None) or usual_method(model)
+        method = (
+            self._constrained_method(model)
+            or (start.method if start else None)
+            or usual_method(model, self.policy.engine)
+        )
         if method in SUNDIALS:
             self._check_sundials(method, tau, model)
         elif not method_named(method).adaptive and self.step is None:
@@ -254,9 +259,14 @@ def _without_inputs(model: Model, options: RunOptions) -> RunOptions:
     return options._for_model(model, None)
 
 
-def usual_method(model: Model) -> str:
-    """The method of a run of a model, where nobody names one."""
-    return STIFF_METHOD if any(force.is_stiff for force in model.forces) else METHOD
+def usual_method(model: Model, engine: str = DEFAULT) -> str:
+    """The method of a run of a model, where nobody names one.
+
+    engine  of its constraints: in absolute coordinates no joint is damped
+    """
+    if any(force.is_stiff for force in model.forces):
+        return STIFF_METHOD
+    return DAMPED_METHOD if engine != "absolute" and fastest_damped(model).rate > DAMPED_RATE else METHOD
 
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:

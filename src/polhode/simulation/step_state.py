@@ -97,7 +97,10 @@ class Setup(NamedTuple):
         if constraints:
             constraints = constraints._replace(required_force=seen(constraints.required_force))
         machine = machine._replace(
-            acceleration=seen(machine.acceleration), forces=seen(machine.forces), constraints=constraints
+            acceleration=seen(machine.acceleration),
+            damped_acceleration=seen(machine.damped_acceleration),
+            forces=seen(machine.forces),
+            constraints=constraints,
         )
         return machine._replace(integrands=seen(machine.integrands)) if machine.integrands else machine
 
@@ -373,11 +376,12 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scal
     """The state at a time within the last step, by a shorter step from where that began, and the integrals there.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
-    end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
+    end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration. Not where
+    the method takes damping by velocities to come, which would push backwards.
     """
     machine = setup.within(s.t0, s.t)._replace(tolerance=tolerance)
     t, (q, v), work, origin = s.t0, s.before, s.work_before, 0.0
-    if setup.project:
+    if setup.project and not setup.method.damps_ahead:
         early = target - s.t0 <= s.t - target
         t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
         work, origin = where(early, s.work_before, s.work), where(early, 0.0, 1.0)

@@ -171,7 +171,7 @@ def modules(
     for w in widths:
         names = own | {routine: module.name for routine, module in shared[w].items()}
         kernels.append(kernel_text(graphs[w], f"{name}_{w}", w, names, fast, single, tables.get(w)))
-    kernels += _routine_texts(own, shared, widths, fast, tables, abreast)
+    kernels += _routine_texts(own, shared, widths, fast, tables, abreast, kernels)
     kernels += [driver, *([stream_text()] if STREAM in driver else [])]
     used = dict.fromkeys(one for w in widths for module in shared[w].values() for one in (*module.uses, module))
     return Modules(_joined(kernels, lanes, bool(own), shared, tables), tuple(used))
@@ -197,7 +197,15 @@ def _lanes(widths: Sequence[int], abreast: frozenset[Routine]) -> Sequence[int]:
 
 def _is_apart(routine: Routine, abreast: frozenset[Routine]) -> bool:
     """Whether a routine is a module of its own."""
-    return routine.shared and routine.size >= APART and routine not in abreast
+    return routine.shared and routine not in abreast and _is_long(routine)
+
+
+def _is_long(routine: Routine) -> bool:
+    """Whether a routine is a module of its own for its size, with what is written beside it."""
+    if routine.size >= APART:
+        return True
+    called = [inner for block in blocks(routine.body) for inner in routines(block.graph)]
+    return routine.size + sum(inner.size for inner in _abreast([routine, *called], [1])) >= APART
 
 
 def _called(graphs: Sequence[Graph], abreast: frozenset[Routine]) -> dict[Routine, None]:
@@ -257,11 +265,17 @@ def _routine_texts(
     fast: bool,
     tables: dict[int, dict[str, int]],
     abreast: frozenset[Routine],
+    callers: Sequence[str] = (),
 ) -> list[str]:
-    """The functions of routines that a module has itself, and their tables."""
-    found = []
-    for routine, title in own.items():
+    """The functions of routines that a module has itself, and their tables.
+
+    callers  the kernels; of a routine that is called with a lane for each pass only the lanes that are called are there
+    """
+    found: list[str] = []
+    for routine, title in reversed(list(own.items())):  # what calls before what is called
         for w in _lanes(widths, abreast) if routine in abreast else [1] if routine.one_state else widths:
+            if routine in abreast and not any(f"@{title}_{w}(" in text for text in (*callers, *found)):
+                continue
             names = {**own, **{other: module.name for other, module in shared.get(w, {}).items()}}
             body = FunctionText(w, names, f"{title}_{w}", fast, table=tables.get(w))
             text = routine_functions.routine_text(routine, names, body)

@@ -155,3 +155,17 @@ def test_machines_with_many_loops_are_solved_in_loops_over_tables(monkeypatch, o
     assert (found["status"] == 1).all()
     assert np.allclose(found["q"], lanes["q"], rtol=0, atol=1e-12)
     assert np.allclose(found["v"], lanes["v"], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("other", [{"step": 0.02}, {"tolerance": 1e-7}])
+def test_joints_that_are_damped_hard_are_those_of_the_lanes(other):
+    """By extrapolated steps, damping and start drawn."""
+    model = ph.load("double-pendulum")
+    drawn = {"joints.elbow.damping": ph.Grid([5e3, 1e4]), "start.q.hinge": ph.Grid([0.5, 1.0])}
+    options = {"duration": 0.2, "method": "seulex", **other}
+    lanes = ph.sweep(model, drawn, **options)
+    found = ph.sweep(model, drawn, **options, device="cuda")
+    assert (found["status"] == 1).all()
+    assert int(np.max(found["steps"])) < 100
+    assert np.allclose(found["q"], lanes["q"], rtol=0, atol=1e-12)
+    assert np.allclose(found["v"], lanes["v"], rtol=0, atol=1e-11)

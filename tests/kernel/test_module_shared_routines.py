@@ -10,7 +10,7 @@ from polhode.kernel.backends.llvm.object_parts import MAGIC, divided, joined
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
-from polhode.scalar import SharedFunction, Vec, sin
+from polhode.scalar import SharedFunction, Vec, loops_for, sin
 
 
 def sums(count, busy=False):
@@ -138,3 +138,27 @@ def test_damaged_modules_are_refused(damage):
     with pytest.raises(ValueError, match="modules"):
         divided(damaged)
     assert not compile.is_object(damaged)
+
+
+def test_a_routine_that_calls_a_large_one_for_all_passes_at_once_is_a_module_with_it(compiled):
+    """It is small by itself; what it calls is written beside it, in the lanes of its passes alone."""
+    inner = sums(60)
+
+    def passes(x):
+        with loops_for("passes", x) as r:
+            given, out, ith = r.given("x", x), r.output("out", 12), r.table("ith", range(4))
+            for i in r.together(4):
+                for k, value in enumerate(inner(Vec([given[0] + ith[i], given[1], given[2]]))):
+                    out[i + 4 * k] = value
+        return Vec(r.results())
+
+    outer = SharedFunction("outer", passes)
+    found = module.modules(fused(trace(one(outer), x=(3,))), "kernel", 1)
+    (apart,) = found.shared
+    assert "sums" not in found.own
+    assert apart.text.count("define internal void @routine0_4(") == 1
+    assert "define internal void @routine0_1(" not in apart.text
+    kernels = [build(trace(f, x=(3,)), 1) for f in (one(outer), lambda x: outer(Vec(outer(x)[:3])))]
+    assert len(compiled) == 3
+    first, second = (kernel(X)[0] for kernel in kernels)
+    assert np.array_equal(kernels[0](first[:, :3])[0], second)

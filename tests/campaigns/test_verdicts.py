@@ -6,7 +6,7 @@ import pytest
 
 from deceptions import DECEPTIONS
 from polhode.result.verdict import GOOD, Grade
-from verdicts import AMISS, campaign, with_beams, with_elements
+from verdicts import AMISS, campaign, with_beams, with_damped_joints, with_elements
 
 SEEDS = range(4)
 COUNT = int(os.environ.get("POLHODE_VERDICTS", "2000"))
@@ -38,10 +38,10 @@ def test_thousands_of_random_runs_are_judged_rightly(seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("draw", "size"), [(with_elements, 10), (with_beams, 12)])
+@pytest.mark.parametrize(("draw", "size"), [(with_elements, 10), (with_beams, 12), (with_damped_joints, 10)])
 @pytest.mark.parametrize("seed", range(2))
 def test_runs_of_machines_with_force_elements_are_judged_rightly(draw, size, seed):
-    """Stops, friction, locks, backlash, springs with corners, on trees and loops; and soft beams."""
+    """Stops, friction, locks, backlash, springs with corners, on trees and loops; soft beams; joints damped hard."""
     report = campaign(seed, COUNT // 8, size, draw=draw)
     assert not report.of("false good", "late"), report
     assert len(report.of("false alarm")) <= max(0.05 * len(report.sound), 1), report

@@ -24,7 +24,7 @@ import drawn_elements
 import opened_loops
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
-from polhode.check.joint_limits import moved_within
+from polhode.check.joint_limits import inertia_seen, moved_within
 from polhode.ensemble.measures import VERDICTS, thresholds
 from polhode.errors import InputError
 from polhode.integrate.constrained import CONSTRAINED_METHODS
@@ -75,12 +75,13 @@ CUTS = tuple(opened_loops.KINDS)
 
 @dataclass(frozen=True)
 class Machine:
-    """A model and a start."""
+    """A model and a start; method: of all its runs, where it is not drawn."""
 
     name: str
     model: ph.Model
     q: np.ndarray
     v: np.ndarray
+    method: str = ""
 
     @cached_property
     def mass(self) -> float:
@@ -240,6 +241,19 @@ def with_beams(rng: np.random.Generator, small: bool = False) -> Machine:
     return Machine(*drawn_beams.drawn(rng))
 
 
+def with_damped_joints(rng: np.random.Generator, small: bool = False) -> Machine:
+    """A machine, with force elements or not, whose joints are damped hard, by the method for them."""
+    found = machine(rng, small=True) if rng.random() < 0.5 else with_elements(rng)
+    inertia, joints, k = inertia_seen(found.model), [], 0
+    for joint in found.model.joints:
+        rates = [log_uniform(rng, 1, 3000) for _ in range(joint.nv)]
+        joints.append(replace(joint, damping=tuple(rates * inertia[k : k + joint.nv])) if joint.nv else joint)
+        k += joint.nv
+    return replace(
+        found, name=f"{found.name} damped hard", model=replace(found.model, joints=tuple(joints)), method="seulex"
+    )
+
+
 def _with(joint: ph.Joint, more: dict[str, Any]) -> ph.Joint:
     return replace(joint, **more) if more else joint
 
@@ -383,6 +397,8 @@ def combination(machine: Machine, rng: np.random.Generator) -> dict[str, Any]:
     """A method, and what goes with it: constraint policy, engine, what keeps quaternions."""
     found: dict[str, Any] = {}
     model = machine.model
+    if machine.method:
+        return {"method": machine.method}
     if model.constraints:
         policy = str(rng.choice(["project", "baumgarte", "none", "ggl", "index-3"], p=[0.45, 0.2, 0.15, 0.12, 0.08]))
         policy = "project" if model.nv > LARGE and policy in CONSTRAINED_METHODS and rng.random() < 0.7 else policy

@@ -280,7 +280,7 @@ class CompiledRun:
         """The same with other inputs, or of another tree, and nothing kept that followed from those."""
         other, of_inputs = copy(self), ("_shared_powers", "_setup_unheld")
         for name in (
-            ("_shared", "_shared_ahead", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs
+            ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs
         ):
             vars(other).pop(name, None)
         vars(other).update(fields)
@@ -342,27 +342,19 @@ class CompiledRun:
         is_small = chosen.operations is not None and chosen.operations <= INLINE
         if is_small or (self.constrained and self.constrained.is_shared(own)):
             return chosen.function(own)
-        if not self.spec.method.damps_ahead:
-            return self._shared(Vec([x.t]), x.q, x.v, x.tau)
-        return self._shared_ahead(Vec([x.t, x.ahead]), x.q, x.v, x.tau)
+        times = Vec([x.t, x.ahead] if self.spec.method.damps_ahead else [x.t])
+        return self._shared(times, x.q, x.v, x.tau)
 
     @cached_property
     def _shared(self) -> SharedFunction:
+        """v̇ of times (t, and how far ahead the damping of joints is taken, where it is), q, v, τ."""
         function, tree, rolled, _ = self._acceleration
-        return SharedFunction(
-            "acceleration",
-            lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], rolled=rolled)),
-            busy=True,
-        )
 
-    @cached_property
-    def _shared_ahead(self) -> SharedFunction:
-        function, tree, rolled, _ = self._acceleration
-        return SharedFunction(
-            "damped acceleration",
-            lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], ahead=t[1], rolled=rolled)),
-            busy=True,
-        )
+        def acceleration(times: Vec, q: Vec, v: Vec, tau: Vec) -> Vec:
+            t, ahead = (*times, 0.0)[:2]
+            return function(Arguments(tree, q, v, tau=tau, t=t, ahead=ahead, rolled=rolled))
+
+        return SharedFunction("acceleration", acceleration, busy=True)
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ of plain numbers by a kernel: conditions are derivatives of a graph, and around a user function in Python

@@ -137,6 +137,7 @@ class Trajectory:
     labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
     beside  further coordinates along such dimensions: dimension, texts and meaning by name
     events  time and name of what happened; None where nothing was watched for
+    frame   of labels and `beside`, where it is known
     """
 
     time: Array
@@ -147,6 +148,7 @@ class Trajectory:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     beside: Mapping[str, tuple[str, Sequence[str], str]] = field(default_factory=dict)
     events: Sequence[tuple[float, str]] | None = None
+    frame: "DatasetFrame | None" = None
 
 
 @dataclass(frozen=True)
@@ -178,16 +180,17 @@ class Facts:
 
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
-    sizes = {"time": np.size(trajectory.time), **_sizes(model), **_extra_sizes(trajectory)}
+    frame = trajectory.frame or DatasetFrame(model, trajectory.labels, trajectory.beside)
+    sizes = {"time": np.size(trajectory.time), **frame.sizes, **_extra_sizes(trajectory, frame)}
     arrays: Mapping[str, Any] = {"q": trajectory.q, "v": trajectory.v, **trajectory.others}
     if not arrays.keys() >= FOLLOWING:
         _refuse_unknown(arrays)
         checked = {name: _checked(name, x, VARIABLES[name].dims, sizes) for name, x in arrays.items()}
         arrays = completed(model, checked)
-    layout = _layout(_named(model), tuple(arrays), tuple(sizes.items()))
+    layout = _layout(frame.named, tuple(arrays), tuple(sizes.items()))
     variables = _Variables(layout, _values(layout, arrays, sizes), _further(trajectory, sizes))
     time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
-    return _assembled(_Parts(variables, _labels(model, trajectory), time, provenance(model, facts or Facts())))
+    return _assembled(_Parts(variables, frame.labels, time, provenance(model, facts or Facts())))
 
 
 def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
@@ -401,13 +404,13 @@ def _sizes(model: Model) -> dict[str, int]:
     return {"dof": model.nv, "coordinate": model.nq, "body": len(model.bodies), "quat": 4, "axis": 3}
 
 
-def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
-    """Sizes of the dimensions that extra variables bring, from their labels, else from the first that has them."""
-    sizes = {dim: len(names) for dim, names in trajectory.labels.items()}
+def _extra_sizes(trajectory: Trajectory, frame: "DatasetFrame") -> dict[str, int]:
+    """Sizes of the dimensions that extra variables bring, each from the first that has it."""
+    sizes: dict[str, int] = {}
     for extra in trajectory.extra.values():
         for dim, size in zip(extra.dims, np.shape(extra.values), strict=False):
             sizes.setdefault(dim, size)
-    return {dim: size for dim, size in sizes.items() if dim not in VARIABLES["quaternion"].dims}
+    return {dim: size for dim, size in sizes.items() if dim not in frame.sizes and dim != "time"}
 
 
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:
@@ -433,11 +436,22 @@ def _check_times(time: np.ndarray) -> None:
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
 
 
-def _labels(model: Model, trajectory: Trajectory) -> _Coordinates:
-    """The names along all dimensions but time, as coordinates."""
-    own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
-    own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    return _label_set(_named(model), tuple(own.items()))
+class DatasetFrame:
+    """What Datasets of a model with the same labels have in common: the names along all dimensions but time, as
+    coordinates, and the sizes of these dimensions."""
+
+    def __init__(
+        self,
+        model: Model,
+        labels: Mapping[str, Sequence[str]],
+        beside: Mapping[str, tuple[str, Sequence[str], str]],
+    ) -> None:
+        """labels, beside: as of a `Trajectory`"""
+        own = {dim: (dim, tuple(names), dim) for dim, names in labels.items()}
+        own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in beside.items()}
+        self.named = _named(model)
+        self.labels = _label_set(self.named, tuple(own.items()))
+        self.sizes = {dim: len(names) for dim, names in labels.items()} | _sizes(model)
 
 
 class _Named:

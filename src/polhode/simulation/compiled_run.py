@@ -27,7 +27,7 @@ from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.backends.llvm.in_place import BoundKernel, RowChain, chained
+from polhode.kernel.backends.llvm.in_place import BoundKernel, KeptChain, RowChain
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
@@ -766,7 +766,7 @@ class CompiledRun:
 
         limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
         """
-        chained(self._kernel, table, [_argument(x) for x in self._given(settings, level, limit)])
+        self._chain(table, [_argument(x) for x in self._given(settings, level, limit)])
 
     def _given(self, settings: Sequence[Any], level: np.ndarray | None, limit: int | None = None) -> tuple[Any, ...]:
         """What the kernel of steps is given beside a step state."""
@@ -960,6 +960,11 @@ class CompiledRun:
     def _kernel(self) -> Kernel:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest", "limit")
         return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
+
+    @cached_property
+    def _chain(self) -> KeptChain:
+        """What fills blocks of step states."""
+        return KeptChain(self._kernel, ROOM)
 
     def kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that steps under way take for certain and nobody made yet, one each."""

@@ -22,7 +22,7 @@ from polhode.kernel.ahead import made_ahead
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, good_up_to, grade
-from polhode.result.dataset import VARIABLES, Extra, Facts, Trajectory, completed, dataset
+from polhode.result.dataset import VARIABLES, DatasetFrame, Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade, notes
@@ -148,11 +148,17 @@ class Run:
     def _kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that a run to its end takes for certain and nobody made yet, one each; none of user
         functions."""
-        if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
+        repeated = self.scenario.repeated
+        if (repeated and repeated.has_kernels) or not isinstance(self.stepper, RunLoop):
+            return []
+        if not self.stepper.compiled.key:
             return []
         observer = self._observer
         observed = [lambda: observer.kernel] if self.model.nv and not observer.is_made else []
-        return [*self.stepper.compiled.kernels(), *observed]
+        missing = [*self.stepper.compiled.kernels(), *observed]
+        if repeated and not missing and repeated.compiled is self.stepper.compiled:
+            repeated.has_kernels = True
+        return missing
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""
@@ -266,8 +272,11 @@ class Run:
         events = self.stepper.ending.events if self.stepper.watches_events else None
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
-        named, beside = self.scenario.once(("labels", *found, *extra), lambda: self._labels(found, extra))
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
+        frame = self.scenario.once(
+            ("frame", *found, *extra), lambda: DatasetFrame(self.model, *self._labels(found, extra))
+        )
+        samples = arrays["time"], arrays["q"], arrays["v"]
+        trajectory = Trajectory(*samples, found, extra, events=events, frame=frame)
         return dataset(self.model, trajectory, self.facts(graded, model_text))
 
     def _labels(

@@ -55,7 +55,7 @@ def test_atan2_is_right_within_one_and_a_half_units_all_around(width):
     near = np.nextafter(np.tile([7 / 16, 11 / 16, 1.0, 16 / 7, 16 / 11], 20), np.repeat([-9.0, 9.0], 50))
     y = np.concatenate([size * np.sin(angle), rng.normal(size=n) * 10.0 ** rng.uniform(-20, 20, n), near])
     x = np.concatenate([size * np.cos(angle), rng.normal(size=n), rng.choice([-1.0, 1.0], 100)])
-    (found,) = build(trace(lambda y, x: scalar.atan2(y, x), y=(), x=()), width)(y, x)
+    (found,) = build(trace(scalar.atan2, x=(), y=()), width)(y, x)
     with mpmath.workprec(200):
         exact = [mpmath.atan2(mpmath.mpf(b), mpmath.mpf(a)) for b, a in zip(y.tolist(), x.tolist(), strict=True)]
         units = [mpmath.mpf(float(np.spacing(abs(float(e))))) for e in exact]
@@ -67,7 +67,7 @@ def test_atan2_is_right_within_one_and_a_half_units_all_around(width):
 def test_atan2_of_zeros_infinities_and_extremes_is_that_of_the_c_library(width):
     some = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1.7e308, -1.7e308, 1e300, -1e-310, 2.3e-308]
     y, x = (part.ravel() for part in np.meshgrid(some, some))
-    (found,) = build(trace(lambda y, x: scalar.atan2(y, x), y=(), x=()), width)(y, x)
+    (found,) = build(trace(scalar.atan2, x=(), y=()), width)(y, x)
     expected = np.arctan2(y, x)
     assert np.array_equal(np.isnan(found), np.isnan(expected))
     known = ~np.isnan(expected)
@@ -84,7 +84,7 @@ def test_atan2_has_the_same_bits_in_every_number_of_lanes(point):
 
 @cache
 def build_atan2(width):
-    return build(trace(lambda y, x: scalar.atan2(y, x), y=(), x=()), width)
+    return build(trace(scalar.atan2, x=(), y=()), width)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])

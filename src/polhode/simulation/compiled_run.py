@@ -79,6 +79,9 @@ ROOM = 2**20
 """Bytes of a block of step states whose memory is kept for the next run, at most: malloc gives it back to the system,
 which fills it with zeros again, page by page (`arm-7`: 0.3 ms of the second run in a process)."""
 
+ROOMS = 2
+"""Blocks whose memory is kept: of a run, and of the steps between its samples."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -132,7 +135,7 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
-        self._rooms: list[np.ndarray] = []  # one at most, while no run uses it
+        self._rooms: list[np.ndarray] = []  # while no run uses them
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
         self.pace = 0.0  # step states a second, of the last block of the last run
@@ -701,7 +704,7 @@ class CompiledRun:
 
     def keep_room(self, room: np.ndarray) -> None:
         """Keep memory of `room`, which nobody uses any more, for the next run."""
-        if not self._rooms and 0 < room.nbytes <= ROOM:
+        if len(self._rooms) < ROOMS and 0 < room.nbytes <= ROOM:
             self._rooms.append(room)
 
     def field(self, table: np.ndarray, name: str) -> np.ndarray:

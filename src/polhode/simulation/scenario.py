@@ -310,7 +310,7 @@ def _start_matters(model: Model, options: RunOptions) -> bool | None:
     if options.form or not identity_text(model):
         return None
     matters = bool(known_functions(model, options.policy))
-    return None if matters and (options.samples or 0) > KEPT_SAMPLES else matters  # type: ignore[operator]
+    return None if matters and (options.samples or 0) > KEPT_SAMPLES else matters
 
 
 @once_each

@@ -85,7 +85,7 @@ class _Tried:
         return part
 
     def accepted(self) -> np.ndarray:
-        """Copies of the rows after accepted steps, from the first on; and of the last one, where that is none of them."""
+        """Copies of the rows after accepted steps, from the first on; and of the last one, if that is none of them."""
         rows = self.rows[: self.n]
         done = self.compiled.field(rows, "accepted")
         kept = np.ones(self.n, dtype=bool)

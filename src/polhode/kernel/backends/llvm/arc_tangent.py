@@ -3,8 +3,8 @@
     |y| ≤ |x|:  atan2(y, x) = atan(a/b),  a = |y|, b = |x|;  the other octants by π/2 − …, π − … and the sign of y
     a/b near c:  atan(a/b) = atan c + atan((a − b c)/(b + a c)),  c = 1/2 or 1
 
-The C library rounds correctly, and takes 10 to 14 ns for each lane. This errs by 1.5 units in the last place at most, and
-takes as long for all lanes together.
+The C library rounds correctly, and takes 10 to 14 ns for each lane. This errs by 1.5 units in the last place at most,
+and takes as long for all lanes together.
 """
 
 from polhode.kernel.backends.llvm.function_text import FunctionText

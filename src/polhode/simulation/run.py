@@ -509,15 +509,18 @@ class Run:
         They are those of the samples as they are now: a Dataset may be written to before it is read.
         """
         found, later = self._of_steps(arrays), list[DeferredGroup]()
+        wanted, observer = self._wanted_of_constraints(), self._observer
+        is_judged = needs_energies(kept, found) or watches_modes(self.model)
+        if is_judged:
+            found |= observer(arrays["q"], arrays["v"])
+        if is_judged and not wanted:
+            return found, later
         samples = {name: arrays[name].copy() for name in ("time", "q", "v")}
-        if needs_energies(kept, found) or watches_modes(self.model):
-            found |= self._observer(arrays["q"], arrays["v"])
-        else:
-            later.append(DeferredGroup(partial(self._observer.whole, samples["q"], samples["v"]), self._observer.kinds))
-        if wanted := self._wanted_of_constraints():
-            tau = _forces(found, arrays).copy()
-            more, groups = self._monitor.deferred(arrays, samples, tau, wanted)
-            return found | more, later + groups
+        if not is_judged:
+            later.append(DeferredGroup(partial(observer.whole, samples["q"], samples["v"]), observer.kinds))
+        if wanted:
+            more, groups = self._monitor.deferred(arrays, samples, _forces(found, arrays).copy(), wanted)
+            found, later = found | more, later + groups
         return found, later
 
     def _of_steps(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

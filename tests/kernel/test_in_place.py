@@ -1,6 +1,7 @@
 """Kernels on arrays that stay in place: chains of rows, whole or up to a row at which they stop."""
 
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
-from polhode.kernel.backends.llvm.in_place import AT_ONCE, BoundKernel, RowChain, chained
+from polhode.kernel.backends.llvm.in_place import AT_ONCE, BoundKernel, KeptChain, RowChain, chained
 from polhode.scalar import Vec, where
 
 GOING, STOPPED = 0.0, 3.0
@@ -56,6 +57,43 @@ def test_a_row_that_stops_again_ends_the_chain(counting):
     assert chain.fill_from(0) == 3
     assert chain.fill_again(3, np.array([7.0, GOING])) == 3
     assert rows[3].tolist() == [8.0, STOPPED]
+
+
+def test_a_chain_that_stays_bound_sees_what_its_memory_holds_now(counting):
+    rows, more, kept = np.zeros((4, 2)), np.ones(3), KeptChain(counting, 1e6)
+    kept(rows, [more, 99.0])
+    assert rows[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0]
+    more[:], rows[0] = 2.0, (10.0, GOING)
+    kept(rows, [more, 99.0])
+    assert rows[:, 0].tolist() == [10.0, 12.0, 14.0, 16.0]
+
+
+def test_a_chain_that_stays_bound_takes_other_rows_and_arguments(counting):
+    kept, rows = KeptChain(counting, 1e6), np.zeros((5, 2))
+    for more, last, n in ((np.ones(4), 99.0, 4), (1.0, 3.0, 4), (1.0, 2.0, 4), (2.0, 99.0, 4), (np.ones(2), 99.0, 2)):
+        for part in (rows[: n + 1], rows[5 - n - 1 :], np.zeros((n + 1, 2))):
+            part[:], plain = 0.0, np.zeros((n + 1, 2))
+            chained(counting, plain, [more, last])
+            kept(part, [more, last])
+            assert np.array_equal(part, plain)
+
+
+def test_chains_of_several_threads_do_not_share_what_is_bound(counting):
+    kept, faults = KeptChain(counting, 1e6), []
+
+    def work(more):
+        rows = np.zeros((50, 2))
+        for _ in range(200):
+            kept(rows, [more, 1e9])
+            if rows[-1, 0] != 49 * more:
+                faults.append(more)
+
+    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
 
 
 def test_arguments_may_be_read_only(counting):

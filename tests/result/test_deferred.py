@@ -8,9 +8,11 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from polhode.bench.beams import PLANE, spin_up
 from polhode.check.constraint_monitor import ConstraintMonitor
 from polhode.result import dataset
-from polhode.result.deferred import DeferredArray, DeferredDict, DeferredGroup, variable_data
+from polhode.result.deferred import DOUBLE, DeferredArray, DeferredDict, DeferredGroup, variable_data
+from polhode.simulation.observer import Observer
 
 NAMES = ("multiplier", "reaction_force", "determined", "rank", "smallest_singular_value")
 
@@ -40,7 +42,7 @@ def test_a_group_is_computed_once_when_the_first_of_it_is_read():
         calls.append(1)
         return {"a": np.arange(6.0).reshape(2, 3), "b": np.arange(2.0)}
 
-    group = DeferredGroup(function)
+    group = DeferredGroup(function, {"a": DOUBLE, "b": DOUBLE})
     run = xr.Dataset(
         {
             "a": xr.Variable(("x", "y"), variable_data(DeferredArray(group, "a", (2, 3)))),
@@ -78,6 +80,39 @@ def test_copies_pickles_and_files_hold_the_values(four_bar, tmp_path):
     for other in others.values():
         for name in NAMES:
             np.testing.assert_array_equal(other[name].values, run[name].values)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Calls of the observer."""
+    calls, own = [], Observer.__call__
+    monkeypatch.setattr(Observer, "__call__", lambda self, q, v: calls.append(len(q)) or own(self, q, v))
+    return calls
+
+
+def test_energies_that_no_grade_looks_at_are_computed_when_they_are_read(seen):
+    """Of a beam that is driven nothing is conserved."""
+    model, asked = spin_up(1, "consistent", PLANE), {"duration": 0.2, "samples": 3, "tolerance": 1e-2, "verify": False}
+    run = ph.simulate(model, **asked)
+    text = run.attrs["grade"]
+    assert not seen
+    run["q"].values[...] = run["v"].values[...] = 7.0
+    names = ["position", "omega_body", "kinetic_energy", "potential_energy", "total_energy", "section_force"]
+    values = {name: run[name].values for name in names}
+    assert seen == [3]
+    again = ph.simulate(model, **asked)
+    whole = Observer(model)(again["q"].values, again["v"].values)
+    whole["total_energy"] = whole["kinetic_energy"] + whole["potential_energy"]
+    for name in names:
+        np.testing.assert_array_equal(values[name], whole[name])
+    assert again.attrs["grade"] == text
+
+
+def test_energies_that_a_grade_looks_at_are_computed_at_once(seen):
+    run = ph.simulate(ph.load("pendulum"), duration=0.1, samples=4, verify=False)
+    assert seen == [4]
+    assert run["kinetic_energy"].values.shape == (4,)
+    assert seen == [4]
 
 
 def test_a_model_with_functions_is_observed_at_once(counted):

@@ -105,7 +105,7 @@ def test_a_repeated_run_is_that_of_a_model_that_is_read_again(kind):
     assert told_apart(run_of(model, options)) == told_apart(run_of(*CASES[kind]()))
 
 
-@pytest.mark.parametrize("kind", ["dop853", "stops", "constrained"])
+@pytest.mark.parametrize("kind", ["dop853", "stops", "constrained", "beams"])
 def test_other_starts_and_other_options_in_between_change_nothing(kind):
     model, options = CASES[kind]()
     expected = told_apart(run_of(model, options))
@@ -116,6 +116,34 @@ def test_other_starts_and_other_options_in_between_change_nothing(kind):
     run_of(model, {**options, "duration": options["duration"] / 2})
     assert told_apart(run_of(model, options)) == expected
     assert told_apart(run_of(model, {**options, **elsewhere})) == told_apart(moved)
+
+
+@pytest.mark.parametrize("change", [{"tolerance": 1e-4}, {"duration": 0.0015}, {"samples": 4}, {"samples": [0.0007]}])
+def test_each_run_has_its_own_options(change):
+    model, options = beams()
+    run_of(model, options)
+    expected = told_apart(run_of(beams()[0], {**options, **change}))
+    assert told_apart(run_of(model, {**options, **change})) == expected
+    assert told_apart(run_of(model, options)) != expected
+
+
+def test_a_start_that_is_written_to_between_calls_is_another_start():
+    model, options = beams()
+    first = told_apart(run_of(model, options))
+    options["v"] *= 1.01
+    moved = told_apart(run_of(model, options))
+    assert moved != first
+    assert moved == told_apart(run_of(beams()[0], options))
+
+
+def test_inputs_that_change_between_calls_are_seen():
+    model, drive = ph.load("pendulum"), {"torque": 0.0}
+    options = {"duration": 0.5, "samples": 4, "tau": lambda t, q, v: [drive["torque"]]}
+    still = run_of(model, options)
+    drive["torque"] = 3.0
+    driven = run_of(model, options)
+    assert abs(driven["q"].values - still["q"].values).max() > 0.01
+    assert told_apart(run_of(model, {**options, "tau": [3.0]}))[1][0][1] == told_apart(driven)[1][0][1]
 
 
 def with_pace(model, options):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from polhode.linalg.rank import (
     singular_values,
 )
 from polhode.model import make_tree
-from polhode.result.deferred import DeferredArray, DeferredGroup
+from polhode.result.deferred import DOUBLE, DeferredGroup
 from polhode.result.labels import force_units
 from polhode.scalar import Vec
 from polhode.system.shared import once_per_system
@@ -51,14 +51,15 @@ class ConstraintMonitor:
         """Names along the dimensions of the variables."""
         self.generic = 0
         """The largest rank so far."""
-        self._last: tuple[tuple[np.ndarray, ...], Violations] | None = None
+        self._last: tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, Violations | None] = (None,) * 4
 
-    def violations(self, *samples: np.ndarray) -> Violations:
-        """The violations at samples: time, q, v; those of the arrays that were asked for last are known."""
-        last = self._last
-        if last is None or any(new is not old for new, old in zip(samples, last[0], strict=True)):
-            last = self._last = samples, violations(self.system, *samples)
-        return last[1]
+    def violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
+        """The violations at samples; those of the arrays that were asked for last are known."""
+        *last, found = self._last
+        if found is None or time is not last[0] or q is not last[1] or v is not last[2]:
+            found = violations(self.system, time, q, v)
+            self._last = time, q, v, found
+        return found
 
     def __call__(
         self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
@@ -81,33 +82,22 @@ class ConstraintMonitor:
         return {name: values for name, values in found.items() if name in wanted}
 
     def deferred(
-        self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
-    ) -> dict[str, np.ndarray | DeferredArray]:
-        """The wanted variables, of which those that no grade needs are computed when they are read.
+        self, arrays: Mapping[str, np.ndarray], kept: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
+    ) -> tuple[dict[str, np.ndarray], list[DeferredGroup]]:
+        """The wanted variables that a grade needs, and groups of those that are computed when they are read.
 
-        They are those of the samples as they are now: a Dataset may be written to before it is read.
+        kept  copies of the samples, which nobody changes, for those groups
         """
-        found: dict[str, np.ndarray | DeferredArray] = {}
-        samples = tuple([arrays[name] for name in ("time", "q", "v")])
-        time, q, v = [values.copy() for values in samples]
+        found: dict[str, np.ndarray] = {}
         if self.system.conditions:
-            seen = self.violations(*samples)
+            seen = self.violations(arrays["time"], arrays["q"], arrays["v"])
             values = seen.positions, seen.rates
             found = {name: x for name, x in zip(VIOLATIONS, values, strict=True) if name in wanted}
-        kept, n = ({"time": time, "q": q, "v": v}, tau.copy()), len(time)
-        for names, layout in self._groups(tuple(wanted)):
-            group = DeferredGroup(partial(self, *kept, names))
-            for name, shape, dtype in layout:
-                found[name] = DeferredArray(group, name, (n, *shape), dtype)
-        return found
+        groups = _deferred_groups(tuple(wanted), bool(self.labels["constraint"]), bool(self.labels["connection"]))
+        return found, [DeferredGroup(partial(self, kept, tau, [*kinds]), kinds) for kinds in groups]
 
-    def _groups(self, wanted: tuple[str, ...]) -> "list[tuple[list[str], list[DeferredLayout]]]":
-        """The groups of wanted variables that are computed when they are read: names, layouts."""
-        sizes = len(self.labels["constraint"]), len(self.labels["connection"]), len(self.system.model.joints)
-        return _deferred_groups(wanted, *sizes)
-
-    def _violations(self, *samples: np.ndarray) -> dict[str, np.ndarray]:
-        seen = self.violations(*samples)
+    def _violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        seen = self.violations(time, q, v)
         return {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
 
     def _strength(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
@@ -143,32 +133,19 @@ def _labels(system: System) -> dict[str, tuple[str, ...]]:
     return {"constraint": tuple(system.constraint_names), "connection": tuple(system.connection_names)}
 
 
-DeferredLayout = tuple[str, tuple[int, ...], np.dtype]
-"""A variable that is computed when it is read: its name, shape of a sample, type."""
+KINDS = {"determined": np.dtype(np.int8), "rank": np.dtype(int), "degrees_of_freedom": np.dtype(int)}
+"""The types of variables that hold no doubles."""
 
 
 @lru_cache(maxsize=64)
-def _deferred_groups(
-    wanted: tuple[str, ...], rows: int, connections: int, joints: int
-) -> list[tuple[list[str], list[DeferredLayout]]]:
-    """The variables that are computed when they are read, group by group: names, layouts."""
-    shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-        "multiplier": ((rows,), float),
-        "reaction_force": ((connections, 3), float),
-        "reaction_torque": ((connections, 3), float),
-        "determined": ((rows,), np.int8),
-        "rank": ((), int),
-        "degrees_of_freedom": ((), int),
-        "smallest_singular_value": ((), float),
-        "joint_force": ((joints, 3), float),
-        "joint_torque": ((joints, 3), float),
-    }
+def _deferred_groups(wanted: tuple[str, ...], has_rows: bool, has_connections: bool) -> list[dict[str, np.dtype]]:
+    """The variables that are computed when they are read, group by group: their types by name."""
     found = []
     for names in (FORCES, STRENGTH, JOINTS):
-        asked = [name for name in names if name in wanted and (name in JOINTS or rows)]
-        asked = [name for name in asked if connections or not name.startswith("reaction")]
-        found.append([(name, shapes[name][0], np.dtype(shapes[name][1])) for name in asked])
-    return [([name for name, *_ in group], group) for group in found if group]
+        asked = [name for name in names if name in wanted and (name in JOINTS or has_rows)]
+        asked = [name for name in asked if has_connections or not name.startswith("reaction")]
+        found.append({name: KINDS.get(name, DOUBLE) for name in asked})
+    return [group for group in found if group]
 
 
 @once_per_system

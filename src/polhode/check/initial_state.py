@@ -137,15 +137,18 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: floa
     """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
-    if identity_text(model):
-        _known_check(model)(q.tobytes(), v.tobytes(), rank_tolerance)
-    else:  # with user functions, which may have changed
+    if known := _known_check(model):
+        known(q.tobytes(), v.tobytes(), rank_tolerance)
+    else:
         _check_constrained_start(model, q, v, rank_tolerance)
 
 
 @once_each
-def _known_check(model: Model) -> Callable[[bytes, bytes, float], None]:
-    """The check of starts of a model, given as bytes; those that were found good lately are known."""
+def _known_check(model: Model) -> Callable[[bytes, bytes, float], None] | None:
+    """The check of starts of a model, given as bytes; those that were found good lately are known. None with user
+    functions, which may have changed."""
+    if not identity_text(model):
+        return None
 
     @lru_cache(maxsize=64)
     def check(q: bytes, v: bytes, rank_tolerance: float) -> None:

@@ -71,6 +71,11 @@ class ModalLimits:
         return [*far, *fast]
 
 
+def watches_modes(model: Model) -> bool:
+    """Whether there are modal bodies to be looked at."""
+    return bool(_leaders(model))
+
+
 @once_each
 def _leaders(model: Model) -> list[_WatchedModes]:
     """The modes of every modal body."""

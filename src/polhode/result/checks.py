@@ -46,8 +46,7 @@ long as a thousand samples."""
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(NamedTuple):
     """The steps of a run: how many were accepted and rejected, and the sizes of accepted ones in seconds."""
 
     accepted: int
@@ -98,6 +97,8 @@ class Range(NamedTuple):
     @property
     def drift(self) -> float:
         """The largest distance from the first value."""
+        if type(self.first) is float:
+            return _largest(self.low - self.first, self.high - self.first)
         with np.errstate(all="ignore"):
             return _largest(self.low - self.first, self.high - self.first)
 
@@ -131,6 +132,7 @@ def grade(
     further: Sequence[Check] = (),
     errors: Mapping[str, ErrorEstimate] | None = None,
     growth: Callable[[], float] | None = None,
+    remarks: Callable[[], Sequence[Check]] = list,
 ) -> Grade:
     """The grade of a run.
 
@@ -150,6 +152,7 @@ def grade(
     errors     estimated errors of what else the run gives, by name
     growth     measures how much small differences grow along the run: a condition that is asked for where the error
                is above the threshold of the other, and could be loose
+    remarks    gives lines that judge nothing, when all parts of the run have been looked at
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -183,6 +186,7 @@ def grade(
         *others,
         *_step_notes(steps),
         *_limit_notes(ranges, model),
+        *remarks(),
     ]
     unseen = error is not None and error.worst <= bound.good and any(x.verdict in (LOOSE, FAILED) for x in others)
     until = math.nan if error is None or unseen else error.good_until(bound.good)
@@ -294,10 +298,9 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
     total: dict[str, Range] = {}
     samples = 0
     for part in parts:
-        with np.errstate(all="ignore"):
-            for name, here in _ranges_of(_judged(part, kept)).items():
-                total[name] = total[name].with_later(here) if name in total else here
-        samples += len(np.asarray(part["time"])) if "time" in part else 0
+        for name, here in _ranges_of(_judged(part, kept)).items():
+            total[name] = total[name].with_later(here) if name in total else here
+        samples += len(part["time"]) if "time" in part else 0
     return total, samples
 
 
@@ -359,17 +362,28 @@ def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.minimum.reduce(along, axis=-1), np.maximum.reduce(along, axis=-1)
 
 
+def needs_energies(kept: Conserved, part: Any) -> bool:
+    """Whether a grade looks at energies and momenta of samples; else all that is told of them is that they are not
+    kept."""
+    return bool(kept.energy or kept.linear or kept.angular) or "work" in part
+
+
 def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     """The arrays of one part from which the checks are made."""
-    is_balanced = kept.energy or "work" in part  # else all that is told of the energy is that it is not kept
-    names: tuple[str, ...] = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
-    if not (is_balanced or kept.linear or kept.angular):
-        names = ("q", "v", "total_energy", "norm_error")
+    found = {name: np.asarray(part[name], dtype=float) for name in ("q", "v", "norm_error") if name in part}
+    if needs_energies(kept, part):
+        with np.errstate(all="ignore"):  # a run that failed may hold anything
+            found |= _judged_energies(part, kept)
+    return found
+
+
+def _judged_energies(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
+    """Those of energies and momenta."""
+    names = ("kinetic_energy", "potential_energy", "total_energy")
     found = {name: np.asarray(part[name], dtype=float) for name in names if name in part}
-    if "total_energy" not in found and "kinetic_energy" in part and "potential_energy" in part:
-        energies = [np.asarray(part[name], dtype=float) for name in ("kinetic_energy", "potential_energy")]
-        found["total_energy"] = energies[0] + energies[1]
-    if is_balanced and "strain_energy" in part and "potential_energy" in found:
+    if "total_energy" not in found and "kinetic_energy" in found and "potential_energy" in found:
+        found["total_energy"] = found["kinetic_energy"] + found["potential_energy"]
+    if (kept.energy or "work" in part) and "strain_energy" in part and "potential_energy" in found:
         found["strain_energy"] = np.add.reduce(np.asarray(part["strain_energy"], dtype=float), axis=1)
         found["other_potential"] = found["potential_energy"] - found["strain_energy"]
     if "work" in part and "total_energy" in found:
@@ -385,7 +399,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
 
 
 def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) -> list[Check]:
-    if "total_energy" not in ranges:
+    if "total_energy" not in ranges and kept.energy:
         return []
     unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
     if "strain_energy" in ranges:
@@ -511,10 +525,8 @@ def _limits(model: Model, end: str) -> list[float]:
 
 
 def _worst(residual: Residual) -> tuple[float, str]:
-    with np.errstate(all="ignore"):
-        values = abs(np.asarray(residual.values, dtype=float))
-        value = float(np.maximum.reduce(values, axis=None, initial=0.0)) / residual.scale
-    return value, f"of {residual.scale:.3g}"
+    values = abs(np.asarray(residual.values, dtype=float))
+    return float(np.maximum.reduce(values, axis=None, initial=0.0)) / residual.scale, f"of {residual.scale:.3g}"
 
 
 @lru_cache(maxsize=64)

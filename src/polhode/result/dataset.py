@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from time import time as now
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
-from polhode.result.deferred import DOUBLE, DeferredArray, DeferredDict, variable_data
+from polhode.result.deferred import DOUBLE, DeferredArray, DeferredDict, DeferredGroup, variable_data
 from polhode.result.variables import copier, variable_maker
 from polhode.result.verdict import Grade
 from polhode.scalar import Array, Vec, lengths
@@ -104,9 +106,6 @@ VARIABLES: dict[str, DataVar] = {
 KEPT_TIMES = 4096
 """Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
 
-ARRAYS = frozenset((np.ndarray, DeferredArray))
-"""The types of arrays of a run that are taken as they are."""
-
 FOLLOWING = {"total_energy", "omega_body", "omega_world", "norm_error"}
 """The variables that follow from others: see `completed`."""
 
@@ -125,28 +124,30 @@ class Extra:
     frame: str = ""
 
 
-@dataclass(frozen=True)
-class Trajectory:
+class Trajectory(NamedTuple):
     """The samples of a motion.
 
     time    (n,)  s, never decreasing
     q, v    (n, nq), (n, nv)
-    others  arrays, or deferred ones, by the names of VARIABLES, such as position (n, bodies, 3); what follows from
-            these is filled in
+    others  arrays by the names of VARIABLES, such as position (n, bodies, 3); what follows from these is filled in
+    later   groups of further ones, which are computed when they are read
     extra   further variables by name
     labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
     beside  further coordinates along such dimensions: dimension, texts and meaning by name
     events  time and name of what happened; None where nothing was watched for
+    frame   of labels and `beside`, where it is known
     """
 
     time: Array
     q: Array
     v: Array
-    others: Mapping[str, Any] = field(default_factory=dict)
-    extra: Mapping[str, Extra] = field(default_factory=dict)
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    beside: Mapping[str, tuple[str, Sequence[str], str]] = field(default_factory=dict)
+    others: Mapping[str, Any] = MappingProxyType({})
+    extra: Mapping[str, Extra] = MappingProxyType({})
+    labels: Mapping[str, Sequence[str]] = MappingProxyType({})
+    beside: Mapping[str, tuple[str, Sequence[str], str]] = MappingProxyType({})
     events: Sequence[tuple[float, str]] | None = None
+    frame: "DatasetFrame | None" = None
+    later: Sequence[DeferredGroup] = ()
 
 
 @dataclass(frozen=True)
@@ -178,25 +179,27 @@ class Facts:
 
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
-    sizes = {"time": np.size(trajectory.time), **_sizes(model), **_extra_sizes(trajectory)}
+    frame = trajectory.frame or DatasetFrame(model, trajectory.labels, trajectory.beside)
+    sizes = {"time": np.size(trajectory.time), **frame.sizes, **_extra_sizes(trajectory, frame)}
     arrays: Mapping[str, Any] = {"q": trajectory.q, "v": trajectory.v, **trajectory.others}
-    if not arrays.keys() >= FOLLOWING:
+    later = (*chain.from_iterable(group.kinds for group in trajectory.later),)
+    if not FOLLOWING.issubset((*arrays, *later)):
         _refuse_unknown(arrays)
         checked = {name: _checked(name, x, VARIABLES[name].dims, sizes) for name, x in arrays.items()}
         arrays = completed(model, checked)
-    layout = _layout(_named(model), tuple(arrays), tuple(sizes.items()))
-    variables = _Variables(layout, _values(layout, arrays, sizes), _further(trajectory, sizes))
+    layout = _layout(frame.named, (*arrays, *later), tuple(sizes.items()))
+    values = _values(layout, arrays, sizes)
+    variables = _Variables(layout, values, trajectory.later, _further(trajectory, sizes))
     time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
-    return _assembled(_Parts(variables, _labels(model, trajectory), time, provenance(model, facts or Facts())))
+    return _assembled(_Parts(variables, frame.labels, time, provenance(model, facts or Facts())))
 
 
 def _values(layout: "_Layout", arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> list[Any]:
-    """The arrays of a layout in its order, checked."""
+    """The arrays of a layout in its order, checked; None for those that are computed when they are read."""
     found: list[Any] = []
     for name, dims, shape, _ in layout.variables:
-        array = arrays[name]
-        kind = type(array)
-        if not ((kind is np.ndarray and array.dtype is DOUBLE) or kind is DeferredArray) or array.shape != shape:
+        array = arrays.get(name)
+        if array is not None and (type(array) is not np.ndarray or array.dtype is not DOUBLE or array.shape != shape):
             array = _checked(name, array, dims, sizes)
         found.append(array)
     return found
@@ -214,12 +217,14 @@ def _further(trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tupl
 class _Variables(NamedTuple):
     """The variables of a Dataset before they are records of xarray.
 
-    values   the arrays of the layout, in its order
+    values   the arrays of the layout, in its order; None: of a group
+    later    groups of those that are computed when they are read
     further  dimensions, array and attributes of others, by name
     """
 
     layout: "_Layout"
     values: list[Any]
+    later: Sequence[DeferredGroup]
     further: dict[str, tuple]
 
     @property
@@ -230,11 +235,12 @@ class _Variables(NamedTuple):
 
     def made(self) -> dict[str, Any]:
         """Their records, by name."""
-        variable, pairs = variable_maker(xarray()), zip(self.layout.variables, self.values, strict=True)
-        found = {name: variable(dims, variable_data(x), attrs.copy()) for (name, dims, _, attrs), x in pairs}
-        return found | {
-            name: variable(dims, variable_data(x), attrs) for name, (dims, x, attrs) in self.further.items()
-        }
+        variable, found = variable_maker(xarray()), dict[str, Any]()
+        groups = {name: group for group in self.later for name in group.kinds}
+        for (name, dims, shape, attrs), values in zip(self.layout.variables, self.values, strict=True):
+            data = variable_data(DeferredArray(groups[name], name, shape)) if values is None else values
+            found[name] = variable(dims, data, attrs.copy())
+        return found | {name: variable(dims, x, attrs) for name, (dims, x, attrs) in self.further.items()}
 
 
 class _Parts(NamedTuple):
@@ -300,9 +306,7 @@ _kept_times = lru_cache(maxsize=8)(_time_coordinate)
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
-    full: dict[str, Any] = {**arrays}
-    if not ARRAYS.issuperset(map(type, arrays.values())):
-        full = {name: x if isinstance(x, DeferredArray) else np.asarray(x) for name, x in arrays.items()}
+    full: dict[str, Any] = {name: x if type(x) is np.ndarray else np.asarray(x) for name, x in arrays.items()}
     if "total_energy" not in full and {"kinetic_energy", "potential_energy"} <= full.keys():
         full["total_energy"] = full["kinetic_energy"] + full["potential_energy"]
     if "omega_body" not in full and {"quaternion", "omega_world"} <= full.keys():
@@ -401,28 +405,26 @@ def _sizes(model: Model) -> dict[str, int]:
     return {"dof": model.nv, "coordinate": model.nq, "body": len(model.bodies), "quat": 4, "axis": 3}
 
 
-def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
-    """Sizes of the dimensions that extra variables bring, from their labels, else from the first that has them."""
-    sizes = {dim: len(names) for dim, names in trajectory.labels.items()}
+def _extra_sizes(trajectory: Trajectory, frame: "DatasetFrame") -> dict[str, int]:
+    """Sizes of the dimensions that extra variables bring, each from the first that has it."""
+    sizes: dict[str, int] = {}
     for extra in trajectory.extra.values():
         for dim, size in zip(extra.dims, np.shape(extra.values), strict=False):
             sizes.setdefault(dim, size)
-    return {dim: size for dim, size in sizes.items() if dim not in VARIABLES["quaternion"].dims}
+    return {dim: size for dim, size in sizes.items() if dim not in frame.sizes and dim != "time"}
 
 
 def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:
     """The values as real numbers of the shape that their dimensions have."""
     if not name.isidentifier():
         raise InputError(message("dataset", "not a name for a variable", repr(name), "letters, digits and _"))
-    array = values if isinstance(values, DeferredArray) else np.asarray(values)
+    array = np.asarray(values)
     expected = tuple([sizes[dim] for dim in dims])
     if array.shape != expected:
         shown = f"({', '.join(dims)}) = {expected}"
         raise InputError(message(f"dataset, variable '{name}'", "wrong shape", str(array.shape), shown))
     if array.dtype.kind not in "biuf":
         raise InputError(message(f"dataset, variable '{name}'", "not numbers", str(array.dtype), "real numbers"))
-    if isinstance(array, DeferredArray):
-        return array
     if array.dtype.kind == "b":
         return array.astype(np.int8)  # netCDF has no truth values
     return array if name not in VARIABLES or array.dtype.kind == "i" else array.astype(float, copy=False)
@@ -433,11 +435,22 @@ def _check_times(time: np.ndarray) -> None:
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
 
 
-def _labels(model: Model, trajectory: Trajectory) -> _Coordinates:
-    """The names along all dimensions but time, as coordinates."""
-    own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
-    own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    return _label_set(_named(model), tuple(own.items()))
+class DatasetFrame:
+    """What Datasets of a model with the same labels have in common: the names along all dimensions but time, as
+    coordinates, and the sizes of these dimensions."""
+
+    def __init__(
+        self,
+        model: Model,
+        labels: Mapping[str, Sequence[str]],
+        beside: Mapping[str, tuple[str, Sequence[str], str]],
+    ) -> None:
+        """labels, beside: as of a `Trajectory`"""
+        own = {dim: (dim, tuple(names), dim) for dim, names in labels.items()}
+        own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in beside.items()}
+        self.named = _named(model)
+        self.labels = _label_set(self.named, tuple(own.items()))
+        self.sizes = {dim: len(names) for dim, names in labels.items()} | _sizes(model)
 
 
 class _Named:

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 DOUBLE = np.dtype(float)
-"""The type of the arrays of a run: of these, and of deferred ones, nothing but their shape is to be checked."""
+"""The type of the arrays of a run: of these nothing but their shape is to be checked."""
 
 
 class DeferredGroup:
-    """Arrays by name that one function gives together, called once, when the first of them is read."""
+    """Arrays by name that one function gives together, called once, when the first of them is read.
 
-    def __init__(self, function: Callable[[], Mapping[str, np.ndarray]]) -> None:
+    kinds  the type of each, by its name
+    """
+
+    def __init__(self, function: Callable[[], Mapping[str, np.ndarray]], kinds: Mapping[str, np.dtype]) -> None:
+        self.kinds = kinds
         self._function: Callable[[], Mapping[str, np.ndarray]] | None = function
         self._found: Mapping[str, np.ndarray] = {}
 
@@ -30,8 +34,8 @@ class DeferredArray:
 
     __slots__ = ("dtype", "group", "name", "shape")
 
-    def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...], dtype: np.dtype = DOUBLE) -> None:
-        self.group, self.name, self.shape, self.dtype = group, name, shape, dtype
+    def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...]) -> None:
+        self.group, self.name, self.shape, self.dtype = group, name, shape, group.kinds[name]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = np.asarray(self.group.values()[self.name]).astype(self.dtype, copy=False)
@@ -85,9 +89,9 @@ for _name in (
     setattr(DeferredDict, _name, _when_filled(getattr(dict, _name)))
 
 
-def variable_data(values: np.ndarray | DeferredArray) -> Any:
-    """Values as a Variable of xarray takes them: deferred ones are read as parts of a file are, and then kept."""
-    return _data_maker()(values) if isinstance(values, DeferredArray) else values
+def variable_data(values: DeferredArray) -> Any:
+    """Deferred values as a Variable of xarray takes them: they are read as parts of a file are, and then kept."""
+    return _data_maker()(values)
 
 
 @cache

@@ -26,7 +26,7 @@ from polhode.integrate.method import Machine, Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, batch_kernel_for, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.backends.llvm.in_place import BoundKernel, RowChain, chained
+from polhode.kernel.backends.llvm.in_place import BoundKernel, KeptChain, RowChain
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, regrouped
@@ -77,6 +77,9 @@ numbers, they would take 0.95 of it, and LLVM 8 s more."""
 ROOM = 2**20
 """Bytes of a block of step states whose memory is kept for the next run, at most: malloc gives it back to the system,
 which fills it with zeros again, page by page (`arm-7`: 0.3 ms of the second run in a process)."""
+
+ROOMS = 2
+"""Blocks whose memory is kept: of a run, and of the steps between its samples."""
 
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
@@ -131,7 +134,7 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
-        self._rooms: list[np.ndarray] = []  # one at most, while no run uses it
+        self._rooms: list[np.ndarray] = []  # while no run uses them
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self._has_loops = True  # steps may go in loops
         self.raised = ""
@@ -725,7 +728,7 @@ class CompiledRun:
 
     def keep_room(self, room: np.ndarray) -> None:
         """Keep memory of `room`, which nobody uses any more, for the next run."""
-        if not self._rooms and 0 < room.nbytes <= ROOM:
+        if len(self._rooms) < ROOMS and 0 < room.nbytes <= ROOM:
             self._rooms.append(room)
 
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
@@ -790,7 +793,7 @@ class CompiledRun:
 
         limit  controlled steps that are tried for each row, at most; unless given, those of about a tenth of a second
         """
-        chained(self._kernel, table, [_argument(x) for x in self._given(settings, level, limit)])
+        self._chain(table, [_argument(x) for x in self._given(settings, level, limit)])
 
     def _given(self, settings: Sequence[Any], level: np.ndarray | None, limit: int | None = None) -> tuple[Any, ...]:
         """What the kernel of steps is given beside a step state."""
@@ -984,6 +987,11 @@ class CompiledRun:
     def _kernel(self) -> Kernel:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest", "limit")
         return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
+
+    @cached_property
+    def _chain(self) -> KeptChain:
+        """What fills blocks of step states."""
+        return KeptChain(self._kernel, ROOM)
 
     def kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that steps under way take for certain and nobody made yet, one each."""

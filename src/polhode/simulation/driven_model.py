@@ -120,8 +120,11 @@ class DrivenModel:
 
     def joint_faults(self, q: np.ndarray) -> list[tuple[str, str]]:
         """The joints whose motion is not defined at coordinates, by name, and why."""
-        asked = ((joint, joint.kind.fault(q[place].tolist())) for joint, place in _joints_with_faults(self.model))
-        return [(joint.name, why) for joint, why in asked if why]
+        found = []
+        for joint, place in _joints_with_faults(self.model):
+            if why := joint.kind.fault(q[place].tolist()):
+                found.append((joint.name, why))
+        return found
 
     def untraceable(self) -> list[str]:
         """Why user functions cannot be compiled, one reason each."""

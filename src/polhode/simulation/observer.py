@@ -13,6 +13,8 @@ from polhode.kernel.cache import key as cache_key
 from polhode.model import ForceElement, Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
+from polhode.result.dataset import completed
+from polhode.result.deferred import DOUBLE
 from polhode.scalar import Vec, dot
 from polhode.system.identity import identity_text
 from polhode.system.tree_kernel import tree_kernel
@@ -74,12 +76,25 @@ class Observer:
             for x, (name, shape) in zip(found, self._outputs, strict=True)
         }
 
+    def whole(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        """The same, and the total energy."""
+        return completed(self.model, self(q, v))
+
+    @cached_property
+    def kinds(self) -> dict[str, np.dtype]:
+        """The types of the variables of `whole`, by their names."""
+        return dict.fromkeys((*self.names, "total_energy"), DOUBLE)
+
     @cached_property
     def _outputs(self) -> list[tuple[str, tuple[int, ...]]]:
         """The name and the shape of each variable that the kernel gives."""
         shapes = [tuple(shape) for shape in self.kernel.facts["outputs"]]
-        names = [*OBSERVED, "section_force", "strain_energy"] if len(shapes) > len(OBSERVED) else OBSERVED
-        return list(zip(names, shapes, strict=True))
+        return list(zip(self.names, shapes, strict=True))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return (*OBSERVED, "section_force", "strain_energy") if with_sections(self.tree.forces) else OBSERVED
 
     @property
     def is_made(self) -> bool:

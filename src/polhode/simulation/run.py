@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
-from polhode.check.contacts import ContactMonitor, pull_notes
+from polhode.check.contacts import ContactMonitor, Pull, pull_notes
 from polhode.check.joint_damping import fastest_damped
-from polhode.check.modal_limits import ModalLimits
+from polhode.check.modal_limits import ModalLimits, watches_modes
 from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message, warn_caller
 from polhode.formats.yaml_text import kept_text
@@ -22,8 +23,9 @@ from polhode.integrate.sundials import SUNDIALS
 from polhode.kernel.ahead import made_ahead
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
-from polhode.result.checks import Residual, Steps, good_up_to, grade
-from polhode.result.dataset import VARIABLES, Extra, Facts, Trajectory, completed, dataset
+from polhode.result.checks import Residual, Steps, good_up_to, grade, needs_energies
+from polhode.result.dataset import VARIABLES, DatasetFrame, Extra, Facts, Trajectory, completed, dataset
+from polhode.result.deferred import DeferredGroup
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade, notes
@@ -93,7 +95,7 @@ class Run:
         """The variables that the Dataset is to hold."""
         self.kept: list[Samples] = []
         self._companion: CompanionBeside | None = None
-        if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._contacts.rows:
+        if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._has_contacts:
             self.stepper.watched.seen = self._see_contacts
 
     def replayed(self, where: str) -> "replayed_steps.ReplayedRun":
@@ -132,7 +134,9 @@ class Run:
         begin  when the run began, of `time.perf_counter`
         """
         run = self.stepper
-        if self._companion or not isinstance(run, RunLoop) or run.seconds_left < WORTH_A_THREAD:
+        if self._companion or self.options.verify is False or not isinstance(run, RunLoop):
+            return False
+        if run.seconds_left < WORTH_A_THREAD:
             return False
         gone = time.perf_counter() - begin
         is_known = run.is_paced or gone > WORTH_A_THREAD or operations(self.model) > LARGE
@@ -149,11 +153,17 @@ class Run:
     def _kernels(self) -> list[Callable[[], Any]]:
         """What asks for the kernels that a run to its end takes for certain and nobody made yet, one each; none of user
         functions."""
-        if not isinstance(self.stepper, RunLoop) or not self.stepper.compiled.key:
+        repeated = self.scenario.repeated
+        if (repeated and repeated.has_kernels) or not isinstance(self.stepper, RunLoop):
+            return []
+        if not self.stepper.compiled.key:
             return []
         observer = self._observer
         observed = [lambda: observer.kernel] if self.model.nv and not observer.is_made else []
-        return [*self.stepper.compiled.kernels(), *observed]
+        missing = [*self.stepper.compiled.kernels(), *observed]
+        if repeated and not missing and repeated.compiled is self.stepper.compiled:
+            repeated.has_kernels = True
+        return missing
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""
@@ -161,9 +171,12 @@ class Run:
 
     def result(self, model_text: str = "", tangents: "sensitivity.Sensitivities | None" = None) -> "xr.Dataset":
         """The Dataset of the samples so far, graded; errors, of sensitivities too, are estimated by a companion run."""
-        arrays = self.arrays()
+        arrays, kept, later = self.arrays(), self.conserved(), list[DeferredGroup]()
         residuals = self.residuals([arrays])
-        observed = self.observed(arrays, deferred=bool(identity_text(self.model)))  # user functions may change
+        if identity_text(self.model):
+            observed, later = self._judged_and_later(arrays, kept)
+        else:  # user functions may change
+            observed = self.observed(arrays)
         whole = completed(self.model, {**arrays, **observed})
         observed = whole.copy()
         for name in ("time", "q", "v"):
@@ -182,8 +195,8 @@ class Run:
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
         again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
-        found = self.graded([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
-        return self.dataset_of(arrays, found, model_text, observed)
+        found = self.graded([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays], kept)
+        return self.dataset_of(arrays, found, model_text, observed, later)
 
     def _error_of(
         self, tangents: "sensitivity.Sensitivities", companion: Companion, arrays: Mapping[str, np.ndarray]
@@ -239,7 +252,7 @@ class Run:
         for part in parts:
             time, q, v = part["time"], part["q"], part["v"]
             missed.append(self._monitor.violations(time, q, v).relative)
-            if self._contacts.rows:
+            if self._has_contacts:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
         worst = missed[0] if len(missed) == 1 else np.array([np.max(abs(each), initial=0.0) for each in missed])
@@ -262,21 +275,26 @@ class Run:
         graded: Grade | None,
         model_text: str,
         observed: dict[str, np.ndarray] | None = None,
+        later: Sequence[DeferredGroup] = (),
     ) -> "xr.Dataset":
-        """The Dataset of some samples of the run."""
+        """The Dataset of some samples of the run.  later: groups of variables that are computed when they are read"""
         events = self.stepper.ending.events if self.stepper.watches_events else None
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
-        named, beside = self.scenario.once(("labels", *found, *extra), lambda: self._labels(found, extra))
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
+        names = *found, *chain.from_iterable(group.kinds for group in later)
+        frame = self.scenario.once(
+            ("frame", *names, *extra), lambda: DatasetFrame(self.model, *self._labels(names, extra))
+        )
+        samples = arrays["time"], arrays["q"], arrays["v"]
+        trajectory = Trajectory(*samples, found, extra, events=events, frame=frame, later=later)
         return dataset(self.model, trajectory, self.facts(graded, model_text))
 
     def _labels(
-        self, found: Mapping[str, Any], extra: Mapping[str, Extra]
+        self, found: Sequence[str], extra: Mapping[str, Extra]
     ) -> tuple[dict[str, Sequence[str]], dict[str, tuple[str, Sequence[str], str]]]:
         """The names along dimensions of variables that are not those of every model, and coordinates beside them."""
         named: dict[str, Sequence[str]] = {**self._monitor.labels} if self.driven.constrained else {}
-        if not found.keys().isdisjoint(JOINTS) or any("joint" in x.dims for x in extra.values()):
+        if not {*JOINTS}.isdisjoint(found) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = tuple([joint.name for joint in self.model.joints])
         if "section_force" in found:
             named |= _section_labels(self.model)
@@ -299,23 +317,32 @@ class Run:
         unchecked: str = "",
         errors: Mapping[str, ErrorEstimate] | None = None,
         samples: Callable[[], Iterable[Mapping[str, np.ndarray]]] | None = None,
+        kept: Conserved | None = None,
     ) -> Grade:
-        """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
+        """The grade of the run, from its samples in parts.
+
+        samples  gives them once more, for the condition
+        kept     what the motion should conserve, where it is known
+        """
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         if self._damps and self.scenario.work_sources:  # what its steps take out is in no account
             parts = ({name: x for name, x in part.items() if name != "work"} for part in parts)
         modal = ModalLimits(self.model)
-        found = grade(
-            modal.seen(parts), self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
+        return grade(
+            modal.seen(parts), self._tolerance, kept or self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
+            lambda: self._remarks(modal.notes()),
         )  # fmt: skip
-        for note in (limits := modal.notes()):
+
+    def _remarks(self, limits: Sequence[str]) -> list[Check]:
+        """Lines of the grade that judge nothing.  limits: notes on modal bodies, of which a user is warned too"""
+        for note in limits:
             warn_caller(f"simulate: {note}.")
         begin, end = self.scenario.once("notes", lambda: self._notes)
-        return found.with_checks((*begin, *notes({"modal bodies": limits}), *end))
+        return [*begin, *notes({"modal bodies": limits}), *end] if limits else [*begin, *end]
 
     @property
     def _notes(self) -> tuple[list[Check], list[Check]]:
@@ -347,11 +374,10 @@ class Run:
         """Lines of the grade about singular positions, and about contacts that would have to pull."""
         if not self.driven.constrained:
             return []
-        ending = self.stepper.ending
-        return [
-            *position_checks(read(ending.singular), ending.singular_count, ending.unseen),
-            *pull_notes(self._contacts.pulls),
-        ]
+        ending, found = self.stepper.ending, list[Check]()
+        if ending.singular_count or ending.unseen:
+            found += position_checks(read(ending.singular), ending.singular_count, ending.unseen)
+        return [*found, *pull_notes(self._pulls)]
 
     def _switch_checks(self) -> list[Check]:
         """A line of the grade where sensitivities leave out that the time of a switch moves."""
@@ -434,6 +460,15 @@ class Run:
         return ContactMonitor(self.driven.system)
 
     @property
+    def _has_contacts(self) -> bool:
+        """Whether there are contacts that may have to pull."""
+        return self.scenario.once("contacts", lambda: bool(self._contacts.rows))
+
+    @property
+    def _pulls(self) -> list[Pull]:
+        return self._contacts.pulls if self._has_contacts else []
+
+    @property
     def _own_facts(self) -> dict[str, str | None]:
         """The form, what numbers of the model are in compiled steps, its text."""
         numbers = "inputs" if self.takes_numbers else "folded"
@@ -444,9 +479,9 @@ class Run:
         """Constraint policy, rows that are idle, violations of a start that was moved; nothing for a tree."""
         if not self.driven.constrained:
             return {}
-        found = self.scenario.once("policy", lambda: self._policy_facts)
-        found = {**found, "singular_positions": self.stepper.ending.singular}
-        if pulls := self._contacts.pulls:
+        found = {**self.scenario.once("policy", lambda: self._policy_facts)}
+        found["singular_positions"] = self.stepper.ending.singular
+        if pulls := self._pulls:
             found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
         return found
 
@@ -461,29 +496,57 @@ class Run:
             "idle_constraints": self._monitor.idle_text,
         }
 
-    def observed(
-        self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None, deferred: bool = False
-    ) -> dict[str, Any]:
-        """Poses, velocities, energies, momenta and inputs at samples; deferred: what no grade needs, when read."""
-        found = self._observer(arrays["q"], arrays["v"])
-        found["step_size"] = arrays["step_size"]
+    def observed(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """Poses, velocities, energies, momenta and inputs at samples."""
+        found = self._observer(arrays["q"], arrays["v"]) | self._of_steps(arrays)
+        wanted = self._wanted_of_constraints(wanted)
+        return found | self._monitor(arrays, _forces(found, arrays), wanted) if wanted else found
+
+    def _judged_and_later(
+        self, arrays: Mapping[str, np.ndarray], kept: Conserved
+    ) -> tuple[dict[str, np.ndarray], list[DeferredGroup]]:
+        """The same: what the grade needs, and groups of what is computed when it is read.
+
+        They are those of the samples as they are now: a Dataset may be written to before it is read.
+        """
+        found, later = self._of_steps(arrays), list[DeferredGroup]()
+        wanted, observer = self._wanted_of_constraints(), self._observer
+        is_judged = needs_energies(kept, found) or watches_modes(self.model)
+        if is_judged:
+            found |= observer(arrays["q"], arrays["v"])
+        if is_judged and not wanted:
+            return found, later
+        samples = {name: arrays[name].copy() for name in ("time", "q", "v")}
+        if not is_judged:
+            later.append(DeferredGroup(partial(observer.whole, samples["q"], samples["v"]), observer.kinds))
+        if wanted:
+            more, groups = self._monitor.deferred(arrays, samples, _forces(found, arrays).copy(), wanted)
+            found, later = found | more, later + groups
+        return found, later
+
+    def _of_steps(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Step sizes, work and inputs at samples."""
+        found = {"step_size": arrays["step_size"]}
         if "work_by_source" in arrays:
             found["work_by_source"] = arrays["work_by_source"]
             found["work"] = np.sum(arrays["work_by_source"], axis=1)
         tau = self._inputs(arrays)
-        if tau is not None:
-            found["tau"] = tau
+        return found if tau is None else found | {"tau": tau}
+
+    def _wanted_of_constraints(self, wanted: Sequence[str] | None = None) -> Sequence[str]:
+        """The names of variables that are asked for, of which the monitor of constraints gives some."""
         asked = self.wanted if wanted is None else wanted
-        wanted = asked if self.driven.constrained else [name for name in JOINTS if name in asked]
-        if not wanted:
-            return found
-        monitor = self._monitor.deferred if deferred else self._monitor
-        return found | monitor(arrays, np.zeros(arrays["v"].shape) if tau is None else tau, wanted)
+        return asked if self.driven.constrained else [name for name in JOINTS if name in asked]
 
     def _inputs(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Generalised forces of the inputs at samples; None where there are none."""
         tau = self.driven.forces(arrays["time"], arrays["q"], arrays["v"])
         return arrays.get("tau") if tau is None else tau
+
+
+def _forces(found: Mapping[str, np.ndarray], arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The generalised forces of inputs at samples, those that were found; zeros where there are none."""
+    return found["tau"] if "tau" in found else np.zeros(arrays["v"].shape)
 
 
 @once_each

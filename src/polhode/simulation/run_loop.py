@@ -551,6 +551,8 @@ class RunLoop:
 
     def _note_passed(self, last: int) -> None:
         """Note the switches that steps passed on their way, up to a row of the block."""
+        if not self._switches.block:
+            return
         met = [one for one in self._switches.block if one.row <= last]
         self._switches.block.clear()
         for one in met:

@@ -54,12 +54,14 @@ class RepeatedRuns:
 
     stops     by the number of their segment, where steps depend on time
     compiled  the steps
+    has_kernels  whether all kernels are there that their steps take for certain
     pace      step states a second, of the last block of the last run
     others    what else is the same in all of them, by its name; nobody may change it
     """
 
     stops: dict[int, Stops] = field(default_factory=dict)
     compiled: "CompiledRun | None" = None
+    has_kernels: bool = False
     pace: float = 0.0
     others: dict[Any, Any] = field(default_factory=dict)
 
@@ -105,11 +107,10 @@ class Scenario:
         if limited:
             check_limits("simulate", model, q)
             model = _limited(model)
-        if tau is not None or not options.is_plain or options.form or not identity_text(model):
+        matters = _start_matters(model, options) if tau is None and options.is_plain else None
+        if matters is None:
             return cls(model, q, v, tau, options, moved)
-        by_start = (q.tobytes(), v.tobytes()) if known_functions(model, options.policy) else ()
-        if by_start and (options.samples or 0) > KEPT_SAMPLES:
-            return cls(model, q, v, tau, options, moved)
+        by_start = (q.tobytes(), v.tobytes()) if matters else ()
         return prepared(model, options, *by_start)._from(q, v, moved)
 
     def _from(self, q: np.ndarray, v: np.ndarray, moved: Mapping[str, float]) -> "Scenario":
@@ -301,6 +302,15 @@ def prepared(model: Model, options: RunOptions, *start: bytes) -> Scenario:
     vars(found)["repeated"] = RepeatedRuns()
     found.steps_before, found.samples_before, found.longest, found.notes, found.work_sources, found.held  # noqa: B018
     return found
+
+
+@once_each
+def _start_matters(model: Model, options: RunOptions) -> bool | None:
+    """Whether what is known of runs without inputs, by these options, depends on their start; None: nothing is kept."""
+    if options.form or not identity_text(model):
+        return None
+    matters = bool(known_functions(model, options.policy))
+    return None if matters and (options.samples or 0) > KEPT_SAMPLES else matters
 
 
 @once_each

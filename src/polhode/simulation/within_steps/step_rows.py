@@ -34,6 +34,7 @@ def followed_steps(
         while (count := tried.next(target)) > 0:
             compiled.advance(tried.room(count), given, level, limit=1)
     rows = tried.accepted()
+    compiled.keep_room(tried.rows)
     there = compiled.field(rows, "t").searchsorted(targets)
     rows.take(there, axis=0, out=table[1:], mode="clip")
     return rows
@@ -50,7 +51,7 @@ class _Tried:
 
     def __init__(self, compiled: CompiledRun, first: np.ndarray, targets: np.ndarray) -> None:
         self.compiled, self.targets = compiled, targets
-        self.rows, self.n = np.empty((1 + MOST_AT_ONCE, compiled.width)), 1
+        self.rows, self.n = compiled.room(1 + MOST_AT_ONCE), 1
         """Rows, of which the first n are filled; those that no step was tried for are copies of the last."""
         self.rows[0] = first
         self.begin = 0
@@ -70,7 +71,7 @@ class _Tried:
         if self.n - 1 - self.begin > many - MOST_AT_ONCE:
             passed = self.targets.searchsorted(compiled.field(self.rows[self.begin : self.n], "t"), "right")
             self.begin += int(passed.searchsorted(passed[-1]))
-        wanted = max(left / number(now, "h") + 1, AT_ONCE)
+        wanted = max(left / number(now, "h") + 1, AT_ONCE) if self.n > 1 else AT_ONCE  # the first step is far shorter
         return int(min(wanted, MOST_AT_ONCE, many - (self.n - 1 - self.begin), self.most - self.n))
 
     def room(self, count: int) -> np.ndarray:
@@ -84,7 +85,7 @@ class _Tried:
         return part
 
     def accepted(self) -> np.ndarray:
-        """The rows after accepted steps, from the first on; and the last one, where that is not one of them."""
+        """Copies of the rows after accepted steps, from the first on; and of the last one, if that is none of them."""
         rows = self.rows[: self.n]
         done = self.compiled.field(rows, "accepted")
         kept = np.ones(self.n, dtype=bool)

@@ -32,7 +32,7 @@ time, and not written out in each. Of the steps of `n-four-bar-40`, 81 angles in
 seventh of the text and a third of the fused operations, which LLVM's quick level takes longest for. A call, with memory
 for its numbers, adds some nanoseconds to four angles: graphs of few angles, whose single calls are timed, have none."""
 
-LIBRARY = ("tan", "asin", "acos", "exp", "log", "atan2")
+LIBRARY = ("tan", "asin", "acos", "exp", "log")
 """Operations that are functions of the C library, called lane by lane."""
 
 
@@ -410,6 +410,7 @@ TEXT: dict[str, Callable[..., str]] = {
     "sqrt": lambda body, x: body.intrinsic("sqrt", x),
     "sin": lambda body, x: body.sine_cosine(x)[0],
     "cos": lambda body, x: body.sine_cosine(x)[1],
+    "atan2": lambda body, y, x: body.put(f"call {body.real} @atan2_{body.width}({body.real} {y}, {body.real} {x})"),
     **{function: _library(function) for function in LIBRARY},
     "less": lambda body, x, y: body.put(f"fcmp olt {body.real} {x}, {y}"),
     "less_equal": lambda body, x, y: body.put(f"fcmp ole {body.real} {x}, {y}"),

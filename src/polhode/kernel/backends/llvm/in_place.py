@@ -120,6 +120,31 @@ def chained(
     BoundKernel(kernel, n, [rows[:n], *others], [rows[apart:], *results])()
 
 
+class KeptChain:
+    """`chained`, again and again: what was bound for the rows and arguments of the call before serves the next one.
+
+    Arrays that are bound stay in memory until others are.
+    """
+
+    def __init__(self, kernel: Kernel, most: float) -> None:
+        """most: bytes of rows that stay bound."""
+        self._kernel, self._most = kernel, most
+        self._kept: list[tuple[tuple, BoundKernel]] = []  # one at most, while no call uses it
+
+    def __call__(self, rows: np.ndarray, others: Sequence[np.ndarray | float]) -> None:
+        """Fill rows[1:], as `chained` does."""
+        where = len(rows), *[x if isinstance(x, float) else (_address(x), x.shape) for x in (rows, *others)]
+        try:
+            known, bound = self._kept.pop()
+        except IndexError:
+            known, bound = (), None
+        if bound is None or known != where:
+            bound = BoundKernel(self._kernel, len(rows) - 1, [rows[:-1], *others], [rows[1:]])
+        bound.fill()
+        if rows.nbytes <= self._most and not self._kept:
+            self._kept.append((where, bound))
+
+
 class RowChain:
     """Rows that are filled as `chained` does, in parts: up to one whose number at a place is another than a value."""
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
+from polhode.kernel.backends.llvm.arc_tangent import arc_tangent_text
 from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
 from polhode.kernel.backends.llvm.function_text import LIBRARY, SINES, FunctionText, angles, table_of_constants
 from polhode.kernel.graph import Graph
@@ -315,5 +316,6 @@ def _joined(
     asked = [(w, n) for w in every for n in range(1, SINES + 1) if any(f"@sines{n}_{w}(" in text for text in texts)]
     texts += [sines_text(*each) for each in asked]
     texts += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in texts)]
+    texts += [arc_tangent_text(w) for w in every if any(f"@atan2_{w}(" in text for text in texts)]
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n!1 = !{i32 1}\n'
     return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *texts, never])

@@ -273,7 +273,7 @@ class CompiledRun:
     def changed(self, **fields: Any) -> "CompiledRun":
         """The same with other inputs, or of another tree, and nothing kept that followed from those."""
         other, of_inputs = copy(self), ("_shared_powers", "_setup_unheld")
-        for name in ("_shared", "_projection", "_landing", "_along", *of_inputs) if "tree" in fields else of_inputs:
+        for name in ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs:
             vars(other).pop(name, None)
         vars(other).update(fields)
         return other
@@ -356,14 +356,13 @@ class CompiledRun:
         if not _is_traced(q, v):
             found = self.driven.system.project_step([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
-        both = self._projection(Vec([t]), q, v)
-        return Vec(both[: len(q)]), Vec(both[len(q) :])
+        return self.land(t, q, v)[:2]
 
     def land(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec, Vec]:
         """The same, and what the rows of the constraints have left there."""
         if not _is_traced(q, v):
             return *self.project(t, q, v), Vec(self.driven.system.constraint_pivots([*q], t=t).tolist())
-        found = iter(self._landing(Vec([t]), q, v))
+        found = iter(self._projection(Vec([t]), q, v))
         new_q, new = (Vec(islice(found, len(x))) for x in (q, v))
         return new_q, new, Vec(found)
 
@@ -391,13 +390,7 @@ class CompiledRun:
     def _projection(self) -> SharedFunction:
         constrained, tree = self.constrained, self.tree
         assert constrained is not None
-        return SharedFunction("project", lambda t, q, v: Vec(flat(constrained.landing(tree, t[0], q, v)[:2])))
-
-    @cached_property
-    def _landing(self) -> SharedFunction:
-        constrained, tree = self.constrained, self.tree
-        assert constrained is not None
-        return SharedFunction("land", lambda t, q, v: Vec(flat(constrained.landing(tree, t[0], q, v))))
+        return SharedFunction("project", lambda t, q, v: Vec(flat(constrained.landing(tree, t[0], q, v))))
 
     # compiled
 

@@ -43,12 +43,12 @@ def test_every_way_is_the_fundamental_equation(way, unrolled, n, k, dependent, m
     graph, given = on_symbols(solved, M, A, f, b)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
     for found in (evaluate(graph, **given), build(graph, 1)(*given.values())):
-        a, multipliers, rank, rows, missing = found
+        a, multipliers, rank, rows, missing, pivots = found
         size = np.sqrt(np.diag(M))
         assert_close(size * a, size * expected.acceleration, 1e4)
         assert_close(multipliers @ A / size, expected.force / size, 1e4)
         assert_close(missing, np.zeros(k), 1e4)
-        assert (rank, np.sum(rows)) == (k - dependent, dependent)
+        assert (rank, np.sum(rows), np.count_nonzero(pivots)) == (k - dependent, dependent, k - dependent)
 
 
 @pytest.mark.parametrize("way", WAYS)

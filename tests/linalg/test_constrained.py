@@ -99,12 +99,22 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
     assert ("unless_valid" in {r.name for r in routines(graph)}) == (ways.SPARSE > 0)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
     for found in (evaluate(graph, **given), build(graph, 1)(*given.values())):
-        a, multipliers, rank, rows, missing = found
+        a, multipliers, rank, rows, missing, pivots = found
         assert_close(a, expected.acceleration, 100)
         assert_close(multipliers @ A, expected.force, 100)
         assert rank == k - dependent == expected.rank
         assert np.sum(rows) == dependent
         assert_close(missing, np.zeros(k), 100)
+        check_pivots(pivots, M, A, sizes, dependent)
+
+
+def check_pivots(pivots, M, A, sizes, dependent):
+    """Π p² = det BBᵀ, B = D⁻¹A K⁻ᵀ; those of dependent rows are 0."""
+    assert np.count_nonzero(pivots) == len(A) - dependent
+    if not dependent:
+        rows = A / np.array(sizes)[:, None]
+        volume = np.sqrt(np.linalg.det(rows @ np.linalg.solve(M, rows.T)))
+        assert np.prod(pivots) == pytest.approx(volume, rel=1e-9)
 
 
 def test_several_right_sides_share_the_factors(way):
@@ -135,7 +145,7 @@ def test_what_contradicts_is_missed(way):
     graph, given = on_symbols(
         lambda M, A, f, b: constrained(ConstrainedProblem(M, A, sizes, TOLERANCE), f, b), M, A, f, b
     )
-    a, _, rank, rows, missing = evaluate(graph, **given)
+    a, _, rank, rows, missing, _ = evaluate(graph, **given)
     assert rank == K - 1
     (left_out,) = np.flatnonzero(rows)
     assert_close(missing[left_out], (b - A @ a)[left_out])
@@ -233,12 +243,13 @@ def test_loops_over_tables_solve_what_is_written_out(monkeypatch, tmp_path, seed
     on_gpu = Emulated(graph, tmp_path)(1, **given)
     found_on_gpu = [np.array(x)[0] for x in on_gpu]
     for found in (evaluate(graph, **given), build(graph, 1)(*given.values()), found_on_gpu, on_numbers):
-        a, multipliers, found_rank, rows, missing = (np.array(x) for x in found)
+        a, multipliers, found_rank, rows, missing, pivots = (np.array(x) for x in found)
         assert_close(a, expected.acceleration, 1000)
         assert_close(multipliers @ A, expected.force, 1000)
         assert found_rank == rank == len(A) - dependent
         assert np.sum(rows) == dependent
         assert_close(missing, np.zeros(len(A)), 1000)
+        check_pivots(pivots, M, A, sizes, dependent)
 
 
 def windows(count):

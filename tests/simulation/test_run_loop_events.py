@@ -326,12 +326,14 @@ def test_samples_up_to_a_switch_are_those_of_steps_that_end_there():
 def test_a_rejected_step_is_not_projected():
     calls = []
 
-    def project(t, q, v):
+    def land(t, q, v):
         calls.append(t)
-        return 2.0 * q, 3.0 * v
+        return 2.0 * q, 3.0 * v, Vec([1.0, 1e-9])
 
     q, v = Vec([1.0, 2.0]), Vec([3.0])
     tried = Controlled(True, 0.5, q, v, 0.1, 0.2, MotionState(q, v))
-    assert step_state._projected(project, tried) == ((2.0, 4.0), (9.0,))
-    assert step_state._projected(project, tried._replace(accepted=False)) == (q, v)
+    there, near, far = step_state._landed(land, tried, 1e-9)
+    assert (there.q, there.v, near, far) == ((2.0, 4.0), (9.0,), 1.0, 1.0)
+    there, *_ = step_state._landed(land, tried._replace(accepted=False), 1e-9)
+    assert (there.q, there.v) == (q, v)
     assert calls == [0.5]

@@ -12,6 +12,7 @@ u of B. An error δ of the position enters uᵀφ as δ² only, since uᵀA = 0.
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from polhode.dynamics.constraints import in_row_order
 from polhode.linalg.rank import left_decomposed_rows, rank_of, scaled_rows, singular_values
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
+from polhode.result.symmetry import conserved
 from polhode.result.verdict import LOOSE, NOTE, Check
 from polhode.scalar import lengths
 from polhode.system.shared import once_per_system
@@ -90,8 +92,13 @@ MOST = 100
 SHOWN = 4
 """Positions, and rows of each, that the grade names."""
 
+LOST = 0.05
+"""The jump of the energy at a singular position, in parts of the kinetic energy there, above which the motion is lost:
+far above what steps of a tolerance that is of use err by."""
+
 MEANING = {
     "straight": "the motion went straight on",
+    "lost": "the energy jumped, and the motion with it",
     "open": "which branch the motion takes from there is not certain",
     "corner": "a corner, where the motion has no unique continuation",
 }
@@ -118,7 +125,8 @@ class SingularPosition(NamedTuple):
     rows: tuple[str, ...]
     """The rows that become dependent, or that jump."""
     kind: str
-    """"straight": the motion went straight on; "open": its continuation is not certain; "corner": a row jumps."""
+    """"straight": the motion went straight on; "open": its continuation is not certain; "lost": its energy jumped;
+    "corner": a row jumps."""
 
 
 class Degenerate(NamedTuple):
@@ -257,9 +265,10 @@ def _ratios(pivots: np.ndarray, largest: np.ndarray) -> np.ndarray:
 class PathWatch:
     """Looks at a motion as it goes on, and finds the singular positions on its way."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, is_driven: bool = True) -> None:
+        """Watch a motion; is_driven: whether inputs act, so that its energy may change by them."""
         assert system.conditions is not None
-        self.system, self.found = system, list[SingularPosition]()
+        self.system, self.found, self._is_driven = system, list[SingularPosition](), is_driven
         self.count = 0
         """Singular positions so far, with those that are not kept."""
         self.degenerate: Degenerate | None = None
@@ -542,6 +551,7 @@ class PathWatch:
                 continue  # the same passage
             u = self._lost(U, singular, limit * self.usual)
             kind = "straight" if self._is_straight(at, best, u) else "open"
+            kind = "lost" if kind == "open" and self._loses_energy(at, time) else kind
             self._keep(SingularPosition(time, part, self._taking_part(u), kind))
 
     def _keep(self, position: SingularPosition) -> None:
@@ -626,6 +636,25 @@ class PathWatch:
             return False
         through = np.linalg.norm(u.T @ off) <= FULFILLED + (angle**4 / 384) ** 2
         return bool(through and np.linalg.norm(ends[1] - ends[0]) <= max(STRAIGHT, BEND * angle**2) * size)
+
+    @cached_property
+    def _keeps_energy(self) -> bool:
+        """Whether nothing changes the energy of the machine."""
+        return not self._is_driven and conserved(self.system.model).energy
+
+    def _loses_energy(self, at: Looks, time: float) -> bool:
+        """Whether the energy, which the machine should keep, jumps between the looks on either side of a time."""
+        before, after = np.flatnonzero(at.t < time)[-1:], np.flatnonzero(at.t > time)[:1]
+        if not (len(before) and len(after) and self._keeps_energy):
+            return False
+        kinetic, potential = self.system.energy(*(x[[*before, *after]] for x in (at.q, at.v)))
+        return bool(abs(np.diff(kinetic + potential)[0]) > LOST * np.max(kinetic))
+
+    @property
+    def end(self) -> float:
+        """When the motion can be followed no more, if it has come to that: inf otherwise."""
+        lost = [x.time for x in self.found if x.kind == "lost"]
+        return min([*lost, self.degenerate.time if self.degenerate else np.inf])
 
     def lost(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> SingularPosition | None:
         """The state among some that is nearly singular, if one is."""

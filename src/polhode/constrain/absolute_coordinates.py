@@ -92,6 +92,7 @@ class AbsoluteCoordinates(NamedTuple):
             found.rank - float(added),
             Vec(found.dependent[added:]),
             Vec(found.residual[added:]),
+            found.pivots,
         )
 
     def _rows(

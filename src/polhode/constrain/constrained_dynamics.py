@@ -9,6 +9,7 @@ The same minimum, on positions and on velocities, brings a state back to where t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import islice
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
@@ -126,12 +127,25 @@ class Impact(NamedTuple):
     rank: Any
 
 
+class Projection(NamedTuple):
+    """A state brought back; the square of what dependent rows miss, and that up to which they agree; what rows have
+    left there, in the order of elimination."""
+
+    q: Vec
+    v: Vec
+    missed: Scalar
+    allowed: Scalar
+    pivots: Vec
+
+
 class Correction(NamedTuple):
-    """The least change that brings a state back, the residual of dependent rows, and the tolerance of their rank."""
+    """The least change that brings a state back, the residual of dependent rows, the tolerance of their rank, and what
+    rows had left in its elimination."""
 
     change: Vec
     residual: Vec
     tolerance: Scalar
+    pivots: Vec
 
 
 class RecordedRows(NamedTuple):
@@ -412,31 +426,41 @@ class ConstrainedDynamics:
         found = list(self.conditions)
         return constraints.positions(tree, found, t, q), constraints.speeds(tree, found, t, q, v)
 
+    def landing(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec, Vec]:
+        """The end of a step brought back, q and v, and what rows have left there (k); where dependent rows contradict
+        each other, velocities become NO_MOTION."""
+        found = self._projection(tree, t, q, v, CORRECTIONS)
+        new = where(found.missed > found.allowed, Vec([NO_MOTION] * tree.nv), found.v)
+        return found.q, new, found.pivots
+
     def projected(
-        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, strict: bool = False, more: int = 0
+        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, more: int = 0
     ) -> tuple[Vec, Vec]:
         """The state brought back, by the least change in the metric of the mass matrix.           BEYOND §7
 
         δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
 
-        strict  where dependent rows contradict each other, velocities become NO_MOTION
-        more    further corrections, at most, while positions are off by more than SETTLED
+        more  further corrections, at most, while positions are off by more than SETTLED
         """
+        found = (
+            self._projected(tree, t, q, v, corrections, more) if more else self._projection(tree, t, q, v, corrections)
+        )
+        return found.q, found.v
+
+    def _projection(self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int) -> Projection:
+        """The state brought back, by a routine that kernels share where they share any."""
+        if not self._shares(tree):
+            return self._projected(tree, t, q, v, corrections)
 
         def projection(t: Vec, q: Vec, v: Vec) -> Vec:
             return Vec(flat(self._projected(tree, t[0], q, v, corrections)))
 
-        if self._shares(tree) and not more:
-            found = self._routine("projection", projection, corrections)(Vec([t]), q, v)
-            new_q, new, (square, bound) = Vec(found[: len(q)]), Vec(found[len(q) : -2]), found[-2:]
-        else:
-            new_q, new, square, bound = self._projected(tree, t, q, v, corrections, more)
-        return new_q, where(square > bound, Vec([NO_MOTION] * tree.nv), new) if strict else new
+        found = iter(self._routine("projection", projection, corrections)(Vec([t]), q, v))
+        new_q, new = (Vec(islice(found, len(x))) for x in (q, v))
+        return Projection(new_q, new, next(found), next(found), Vec(found))
 
-    def _projected(
-        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int, more: int = 0
-    ) -> tuple[Vec, Vec, Scalar, Scalar]:
-        """The state brought back, the square of what dependent rows miss, and that up to which they agree."""
+    def _projected(self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int, more: int = 0) -> Projection:
+        """The state brought back, written out."""
         holonomic, nothing = self.holonomic, Vec([0.0] * tree.nv)
         is_large = holonomic * tree.nv > UNROLLED
         shared = self._correction(tree, t, q, v) if is_large and holonomic == len(self.names) else None
@@ -464,18 +488,20 @@ class ConstrainedDynamics:
         if more and holonomic:
             q = iterate(settled, q, where(is_off(q), more, 0))
         if shared:
-            change, residual, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
+            change, residual, tolerance, left = shared(q, self.residuals(tree, t, q, v)[1])
         else:
             rows = self.rows(Arguments(tree, q, v, t=t))
             tolerance = self.tolerance(rows.phi)
-            change, residual = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
+            found = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0]
+            change, residual, left = found.a, found.residual, found.pivots
         new = v + change
         slow = reduce(maximum, [unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True)])
         part, twice = (
             CONTRADICTION + TOLERANCE_PER_VIOLATION * tolerance,
             new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN),
         )
-        return q, new, residual @ residual, part * part * (twice + (1e-3 * slow) ** 2)
+        pivots = Vec([*left, *[0.0] * (len(self.names) - len(left))])
+        return Projection(q, new, residual @ residual, part * part * (twice + (1e-3 * slow) ** 2), pivots)
 
     def _correction(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Correction]:
         """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, violation): one routine for positions and velocities, of the same rows."""
@@ -490,14 +516,15 @@ class ConstrainedDynamics:
             M, A, phi = self._matrices(tree, t[0], q, rows)
             tolerance, nothing = self.tolerance(phi), Vec([0.0] * tree.nv)
             found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], A, tolerance, M)[0]
-            return Vec((*found.a, *(found.residual[i] for i in kept), tolerance))
+            return Vec((*found.a, tolerance, *(found.residual[i] for i in kept), *found.pivots[: len(kept)]))
 
         n, own = tree.nv, self.recorded and tree is self.recorded.tree
         routine = self._routine("correction", correction, *kept) if own else SharedFunction("correction", correction)
 
         def asked(q: Vec, violation: Vec) -> Correction:
-            *found, tolerance = routine(Vec([t]), q, Vec([violation[i] for i in kept]))
-            return Correction(Vec(found[:n]), Vec(found[n:]), tolerance)
+            found = routine(Vec([t]), q, Vec([violation[i] for i in kept]))
+            change, tolerance, rows = Vec(found[:n]), found[n], found[n + 1 :]
+            return Correction(change, Vec(rows[: len(kept)]), tolerance, Vec(rows[len(kept) :]))
 
         return asked
 
@@ -635,8 +662,9 @@ class ConstrainedDynamics:
 
         lam, dependent, residual = found.multipliers, found.dependent, found.residual
         return found._replace(
-            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), residual=spread(residual, 0.0)
-        )
+            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), residual=spread(residual, 0.0),
+            pivots=Vec([*found.pivots, *[0.0] * (k - len(kept))]),
+        )  # fmt: skip
 
 
 def _each(x: Vec, factors: Vec) -> Vec:

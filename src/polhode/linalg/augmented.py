@@ -105,4 +105,4 @@ def _mark_dependent(r: Loops, e: ConstrainedArrays) -> None:
         for v in r.range(m):
             c[i * m + v] = e.b[v * k + i]
     y, unused = r.array("shortest", m * n), r.array("unused", m * k)
-    answer(r, RowConditions(k, n, m, B, c, e.tolerance, y, unused, e.rank, e.dependent, e.residual))
+    answer(r, RowConditions(k, n, m, B, c, e.tolerance, y, unused, e.rank, e.dependent, e.residual, e.pivots))

@@ -34,13 +34,15 @@ compile in time as they are, and run twice as fast (4,096 runs of `stewart-platf
 
 
 class ConstrainedSolution(NamedTuple):
-    """a; λ with M a = f + Aᵀλ; the rank of A; 1 for each dependent row; b − A a of these, relative to their sizes."""
+    """a; λ with M a = f + Aᵀλ; the rank of A; 1 for each dependent row; b − A a of these, relative to their sizes; what
+    each row had left, relative to its size, in the order of elimination: 0 of dependent ones."""
 
     a: Vec
     multipliers: Vec
     rank: Any
     dependent: Vec
     residual: Vec
+    pivots: Vec
 
 
 SharedRoutine = Callable[[Callable[..., Vec], tuple[int, ...]], Callable[..., Vec]]
@@ -96,7 +98,9 @@ def _sparse(
         sparse.constrained(f, b, *found)
     again = lambda: Vec(_arrays(solve, problem, sides, False))  # noqa: E731
     valid = sparse.weakest() > problem.tolerance * problem.tolerance
-    return _solutions(problem, m, unless_valid(valid, Vec([*r.results(), float(k), *[0.0] * (k + m * k)]), again))
+    left = [sqrt(x) for x in sparse.squares]
+    values = Vec([*r.results(), float(k), *[0.0] * (k + m * k), *left])
+    return _solutions(problem, m, unless_valid(valid, values, again))
 
 
 def _factors(r: PythonLoops, problem: ConstrainedProblem, order: EliminationOrder) -> SparseFactors:
@@ -117,7 +121,7 @@ def _by_routine(
             return _in_loops(places, f, b, sizes, tolerance, entries)
         M, A = _matrix(n, n, places.of_M, entries), _matrix(k, n, places.of_A, entries[len(places.of_M) :])
         (found,) = _sparse(ConstrainedProblem(M, A, sizes, tolerance[0]), order, [(f, b)])
-        return Vec([*found.a, *found.multipliers, found.rank, *found.dependent, *found.residual])
+        return Vec([*found.a, *found.multipliers, found.rank, *found.dependent, *found.residual, *found.pivots])
 
     zeros = tuple(i * n + j for i, j in (*places.of_M, *((n + i, j) for i, j in places.of_A)))
     shared = routine(constrained, zeros)
@@ -209,7 +213,7 @@ def constrained_by_sweeps(
     c = Vec([x * (1 / size) - row @ y0 for x, size, row in zip(b, sizes, B, strict=True)])
     found = shortest(Vec(B), c, tolerance)
     lam = Vec([x * (1 / size) for x, size in zip(found.multipliers, sizes, strict=True)])
-    return ConstrainedSolution(K.under(y0 + found.y), lam, found.rank, found.dependent, found.residual)
+    return ConstrainedSolution(K.under(y0 + found.y), lam, *found[2:])
 
 
 def admissible_by_sweeps(
@@ -272,6 +276,7 @@ class ConstrainedArrays(NamedTuple):
     dependent: Any
     residual: Any
     """m rows of k."""
+    pivots: Any
 
 
 Algorithm = Callable[[Loops, ConstrainedArrays], None]
@@ -293,18 +298,23 @@ def _arrays(
     with loops_for(f"constrained{n}x{k}", [x for part in values for x in part], written_out=written_out) as r:
         names = ("M", "A", "size", "tolerance", "f", "b")
         given = [r.given(name, x, sparse=True) for name, x in zip(names, values, strict=True)]
-        outputs = ("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("residual", m * k)
-        algorithm(r, ConstrainedArrays(n, k, m, *given, *(r.output(*x) for x in outputs)))
+        algorithm(r, ConstrainedArrays(n, k, m, *given, *_outputs(r, n, k, m)))
     return r.results()
+
+
+def _outputs(r: Loops, n: int, k: int, m: int) -> list[Any]:
+    """The last arrays of `ConstrainedArrays`."""
+    sizes = ("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("residual", m * k), ("pivots", k)
+    return [r.output(*x) for x in sizes]
 
 
 def _solutions(problem: ConstrainedProblem, m: int, found: Sequence[Any]) -> list[ConstrainedSolution]:
     n, k, numbers = len(problem.M), len(problem.A), iter(found)
-    a, lam, ((rank,),), (dependent,), residual = (
+    a, lam, ((rank,),), (dependent,), residual, (pivots,) = (
         [Vec([next(numbers) for _ in range(size)]) for _ in range(count)]
-        for size, count in ((n, m), (k, m), (1, 1), (k, 1), (k, m))
+        for size, count in ((n, m), (k, m), (1, 1), (k, 1), (k, m), (k, 1))
     )
-    return [ConstrainedSolution(a[v], lam[v], rank, dependent, residual[v]) for v in range(m)]
+    return [ConstrainedSolution(a[v], lam[v], rank, dependent, residual[v], pivots) for v in range(m)]
 
 
 def solve(r: Loops, e: ConstrainedArrays) -> None:
@@ -320,7 +330,7 @@ def solve(r: Loops, e: ConstrainedArrays) -> None:
             for part in spans(r, n):
                 row, free = Vec([B[i * n + m] for m in part]), Vec([e.f[v * n + m] for m in part])
                 c[i * e.m + v] = c[i * e.m + v] - dot(row, free)
-    answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.residual))
+    answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.residual, e.pivots))
     for v in r.range(e.m):
         for m in r.range(n):
             e.a[v * n + m] = e.f[v * n + m] + y[v * n + m]
@@ -336,13 +346,14 @@ def _in_loops(places: SparsePlaces, f: Vec, b: Vec, sizes: Sequence[Any], tolera
     with loops_for(f"constrained{n}x{k}", [x for part in values for x in part]) as r:
         names = ("entries", "size", "tolerance", "f", "b")
         entry, size, most, *side = (r.given(name, x) for name, x in zip(names, values, strict=True))
-        outputs = ("a", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("residual", k)
-        found, over, flag = [r.output(*x) for x in outputs], r.array("over", k), r.array("flag", 1)
+        found, over, flag = _outputs(r, n, k, 1), r.array("over", k), r.array("flag", 1)
         for i in r.range(k):
             over[i] = 1 / size[i]
         sparse = SparseFactors(r, places, entry, over)
         sparse.constrained(*side, *found[:2])
         found[2][0] = float(k)
+        for i in r.range(k):
+            found[5][i] = sqrt(sparse.squares[i])
         flag[0] = where(sparse.weakest() > most[0] * most[0], 0.0, 1.0)
         for _ in r.when(flag, found):
             found[2][0] = 0.0

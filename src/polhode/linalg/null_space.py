@@ -77,6 +77,7 @@ def _reflect(r: Loops, e: ConstrainedArrays, number: Any, Q: Any, c: Any, order:
         alive[p] = where(good, 1.0, 0.0)
         e.rank[0] = e.rank[0] + alive[p]
         length = sqrt(where(good, most[0], 1.0))
+        e.pivots[p] = alive[p] * length
         end = where(A[p * n + p] > 0.0, -length, length)
         s[1] = where(good, 1.0 / (length * length - end * A[p * n + p]), 0.0)  # 2/h·h
         for j in r.range(p, n):

@@ -6,6 +6,7 @@ Modified Gram–Schmidt, each pivot orthogonalised twice: Golub, Van Loan (2013)
 Giraud, Langou, Rozložník (2005). Nothing is squared, so that a row counts as dependent at a tolerance far below √ε.
 """
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 from polhode.linalg.triangular import Triangle
@@ -18,13 +19,15 @@ takes longer than loops cost."""
 
 
 class ShortestSolution(NamedTuple):
-    """y of B y = c, least in length; λ with y = Bᵀλ; the rank; 1 for each dependent row; c − B y of those."""
+    """y of B y = c, least in length; λ with y = Bᵀλ; the rank; 1 for each dependent row; c − B y of those; what each
+    row had left, in the order of elimination, 0 of dependent ones."""
 
     y: Vec
     multipliers: Vec
     rank: Any
     dependent: Vec
     residual: Vec
+    pivots: Vec
 
 
 class OrthogonalRows(NamedTuple):
@@ -62,6 +65,7 @@ class RowConditions(NamedTuple):
     dependent: Any
     residual: Any
     """m rows of k."""
+    pivots: Any
 
 
 def orthogonalize(r: Loops, k: int, n: int, B: Any, tolerance: Any, *carried: tuple[Any, int]) -> OrthogonalRows:
@@ -111,6 +115,7 @@ def answer(r: Loops, e: RowConditions) -> OrthogonalRows:
     z, eta, over = r.array("z", k), r.array("eta", k), r.array("over", k)
     for p in r.range(k):
         e.rank[0] = e.rank[0] + alive[p]
+        e.pivots[p] = alive[p] * T[p * k + p]
         over[p] = alive[p] / where(alive[p] == 0.0, 1.0, T[p * k + p])
         r.put(e.dependent, 0, k, order, p, 1.0 - alive[p])
     for v in r.range(e.m):
@@ -142,11 +147,11 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
     flat = [x for row in B for x in row]
     with loops_for(f"shortest{k}x{n}", [*flat, *c, tolerance], written_out=6 * k * k * n <= unrolled) as r:
         given = r.given("B", flat), r.given("c", c), r.given("tolerance", [tolerance])
-        names = ("y", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("residual", k)
+        names = ("y", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("residual", k), ("pivots", k)
         answer(r, RowConditions(k, n, 1, *given, *(r.output(*name) for name in names)))
-    found = r.results()
-    y, rest = Vec(found[:n]), found[n:]
-    return ShortestSolution(y, Vec(rest[:k]), rest[k], Vec(rest[k + 1 : 2 * k + 1]), Vec(rest[2 * k + 1 :]))
+    numbers = iter(r.results())
+    y, lam, (rank,), *rows = (Vec(islice(numbers, size)) for _, size in names)
+    return ShortestSolution(y, lam, rank, *rows)
 
 
 def remainders(B: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Vec:

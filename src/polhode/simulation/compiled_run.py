@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +195,7 @@ class CompiledRun:
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
-        project = None
+        project = land = None
         if self.constrained:
             made = made._replace(stiff_matrices=self._stiff_matrices)
             if spec.method.meets_constraints:
@@ -202,11 +203,11 @@ class CompiledRun:
                 given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
                 made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
             if spec.policy.keeping == "project":
-                made, project = made._replace(tangent=self._tangent), self.project
+                made, project, land = made._replace(tangent=self._tangent), self.project, self.land
         made, method = made._replace(written_out=not self._has_loops), spec.method
         if method.with_routine and self._has_loops and not spec.interior:
             method = method.with_routine(method, made)
-        return step_state.Setup(method, made, crossings, project, *more)
+        return step_state.Setup(method, made, crossings, project, land, *more)
 
     def _stiff_matrices(self, r: Loops, t: Any, q: Vec, v: Vec, stressed: Vec) -> StiffMatrices:
         """Inertia, damping, stiffness and the rows of constraints, in loops."""
@@ -382,8 +383,15 @@ class CompiledRun:
         if not _is_traced(q, v):
             found = self.driven.system.project_step([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
-        both = self._projection(Vec([t]), q, v)
-        return Vec(both[: len(q)]), Vec(both[len(q) :])
+        return self.land(t, q, v)[:2]
+
+    def land(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec, Vec]:
+        """The same, and what the rows of the constraints have left there."""
+        if not _is_traced(q, v):
+            return *self.project(t, q, v), Vec(self.driven.system.constraint_pivots([*q], t=t).tolist())
+        found = iter(self._projection(Vec([t]), q, v))
+        new_q, new = (Vec(islice(found, len(x))) for x in (q, v))
+        return new_q, new, Vec(found)
 
     def _tangent(self, t: Any, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
         """The parts of small changes of the state along the constraints; on floats they stay whole."""
@@ -409,9 +417,7 @@ class CompiledRun:
     def _projection(self) -> SharedFunction:
         constrained, tree = self.constrained, self.tree
         assert constrained is not None
-        return SharedFunction(
-            "project", lambda t, q, v: Vec(flat(constrained.projected(tree, t[0], q, v, strict=True)))
-        )
+        return SharedFunction("project", lambda t, q, v: Vec(flat(constrained.landing(tree, t[0], q, v))))
 
     # compiled
 

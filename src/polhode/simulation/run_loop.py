@@ -238,8 +238,14 @@ class RunLoop:
         self.compiled.keep_room(self._room)
         self._room = self._room[:0]
         if self.watched:
-            self.watched.path.close()
-            self.watched.write_records(at, self.ending)
+            self._close_path(self.watched)
+
+    def _close_path(self, watched: WatchedPath) -> None:
+        """Look at the end of the path, which may end before the run."""
+        watched.path.close()
+        watched.write_records(self.position, self.ending)
+        if self.ending.status == "finished" and watched.path.end < np.inf:
+            self._fail(watched.blame(self.position, 0.0))
 
     def one_step(self, t: float, level: np.ndarray | None) -> None:
         """Follow one equal step from time t, events of elements included; `ending` says whether it came to its end.
@@ -387,6 +393,7 @@ class RunLoop:
             table, targets, sampled = table[: len(states) + 1], stops.times[few], stops.sampled[few]
             if self._was_too_long(table):
                 continue
+            self._end_before_wild(table[1:], states, targets)
             status, good = compiled.field(table, "status")[1:], len(targets)
             if status.item(-1) != step_state.GOING or self._steps_in(table) >= step_state.at_once(compiled.model.nv):
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
@@ -411,6 +418,26 @@ class RunLoop:
             self._check_work()
             if self.ending.status != "finished":
                 return
+
+    def _end_before_wild(self, rows: np.ndarray, states: np.ndarray, targets: np.ndarray) -> None:
+        """End a block before the first step within which a sample is no state: not finite, or beyond all bounds."""
+        nq, field = self.compiled.model.nq, self.compiled.field
+        states = states[:, : nq + self.compiled.model.nv]
+        if abs(states).max(initial=0.0) < step_state.LARGEST:
+            return
+        due = (field(rows, "status") == step_state.GOING) & (field(rows, "t") >= targets)
+        wild = due & ~(abs(states).max(axis=1) < step_state.LARGEST)
+        if wild.any():
+            late = rows[int(wild.argmax()) :]
+            before = field(late[0], "before")
+            ended = (
+                ("t", field(late[0], "t0")),
+                ("q", before[:nq]),
+                ("v", before[nq:]),
+                ("status", step_state.NOT_FINITE),
+            )
+            for name, value in (*ended, ("work", field(late[0], "work_before"))):
+                field(late, name)[:] = value
 
     def _was_too_long(self, table: np.ndarray) -> bool:
         """Whether the first block of a repeated run is to be repeated with one step state, as that of a first run has:

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from polhode.integrate.adaptive import GROW, Controlled, controlled, counted_errors, error_norm, tolerance_scale
+from polhode.integrate.adaptive import GROW, SHRINK, Controlled, controlled, counted_errors, error_norm, tolerance_scale
 from polhode.integrate.integrals import advanced, dense_with_integrals, motion_within, state_within
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.model.forces.base import ABSENT
-from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
+from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, sqrt, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED, DEGENERATE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """The status of a step state: in progress; its step became too small; a number is not finite; an event lies in its last
-step; stopped by Ctrl-C; its constraints turn without bound."""
+step; stopped by Ctrl-C; its constraints turn without bound, or its motion was lost at a singular position of them."""
 
 SMALLEST = 1e-14
 """Smallest step relative to the time, about the rounding of the time: a smaller one would not advance it."""
@@ -32,6 +32,14 @@ LONGEST = 1e300
 
 LARGEST = 1e150
 """Numbers of a state above which a run ends as failed: their squares, in energies, would overflow."""
+
+ROUNDING = 2e-16
+"""ε: velocities across a row that has p left, about the angle to a singular position, are known to ε/p² of them."""
+
+NEAR, FAR = 0.5, 5.0
+"""What rows have left, over √(ε/tolerance), where a step ends too near to a singular position, if they had FAR where
+it began: there velocities are known to 4 tolerances at best, and not to a 25th of one. What enters the neighbourhood of
+a singular position by small steps goes on, and so does what leaves it."""
 
 MARGIN, EQUAL_MARGIN = 2e-15, 1e-12
 """How far inside a step, relative to the time, the times lie that it sees where functions may jump at its ends: some
@@ -67,6 +75,8 @@ class Setup(NamedTuple):
     crossings: tuple[Crossing, ...] = ()
     project: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]] | None = None
     """Brings the state (t, q, v) at the end of a step back to where constraints hold."""
+    land: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec, Vec]] | None = None
+    """The same, and what the rows of constraints have left there: of a row that nearly depends on others little."""
     interior: bool = False
     """Whether a step sees times of its interior only: functions may jump at its ends."""
     surfaces: Callable[[Scalar, Vec, Vec], Vec] | None = None
@@ -153,6 +163,9 @@ class AdaptiveStepState(NamedTuple):
     work_before: Vec
     memory: Vec
     """Of the last step, for methods that recall it."""
+    firm: Vec
+    """(1)  Rows of constraints that have FAR left where the last step ended, 0 where they are not known; nothing where
+    steps do not land."""
 
     def recalled(self, origin: Scalar) -> tuple[Vec, ...]:
         """The memory of the last step for a step that begins at its start, 0, or its end, 1; none of other methods."""
@@ -182,7 +195,8 @@ def adaptive_start(
     none, g = (0.0, 0.0, LONGEST, 0.0), values_of(setup, t, q, v) if g is None else g
     work = _nothing(setup) if work is None else work
     memory = Vec([0.0] * (setup.method.recalls(setup.machine) if setup.method.recalls else 0))
-    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work, memory)
+    firm = Vec([0.0] if setup.land else [])
+    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work, memory, firm)
 
 
 def _nothing(setup: Setup) -> Vec:
@@ -289,9 +303,13 @@ def advance_adaptive(
     longest: Scalar,
     limit: int,
 ) -> tuple[Vec, Vec]:
-    """`controlled_steps`, and `state_at` its target."""
+    """`controlled_steps`, and `state_at` its target; where that is no state, the run ends before its last step."""
     found = controlled_steps(setup, like, packed, target, tolerance, end, longest, limit)
-    return found, state_at(setup, like, found, target, tolerance)
+    state = state_at(setup, like, found, target, tolerance)
+    s: AdaptiveStepState = shaped(like, iter(found))
+    is_wild = where(_finite(Vec(state[: len(s.q) + len(s.v)])), False, (s.status == GOING) & (s.t >= target))
+    undone = s._replace(t=s.t0, status=NOT_FINITE, q=s.before.q, v=s.before.v, work=s.work_before)
+    return where(is_wild, Vec(flat(undone)), found), state
 
 
 def controlled_steps(
@@ -318,9 +336,12 @@ def controlled_steps(
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
         tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow, s.memory)
-        if setup.project:
-            q, v = _projected(setup.project, tried)
-            tried = tried._replace(q=q, v=v)
+        firm = s.firm
+        if setup.land:
+            tried, near, far = _landed(setup.land, tried, tolerance)
+            is_too_near = where(last, False, tried.accepted & (near < s.firm[0]))
+            tried = _taken_back(tried, is_too_near, s.t, h)
+            firm = Vec([where(is_too_near, 0.0, where(tried.accepted, far, s.firm[0]))])
         finite = _finite(Vec((*tried.q, *tried.v)))
         yes = where(finite, tried.accepted, False)
         t = where(yes, where(last, end, tried.t), s.t)
@@ -344,7 +365,7 @@ def controlled_steps(
             where(kept, s.g, s.g_before), where(kept, s.t, s.t0), where(kept, h, s.h0),
             MotionState(where(kept, s.q, s.before.q), where(kept, s.v, s.before.v)),
             where(yes, s.work + tried.integrals, s.work), where(kept, s.work, s.work_before),
-            where(kept, tried.memory, s.memory),
+            where(kept, tried.memory, s.memory), firm,
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
@@ -353,15 +374,33 @@ def controlled_steps(
     return iterate(step, packed, where(moving, limit, 0))
 
 
-def _projected(project: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]], tried: Controlled) -> tuple[Vec, Vec]:
-    """The end of a step that was tried, brought back to where constraints hold; a rejected one has not left them."""
-    n = len(tried.q)
+def _firm_rows(pivots: Vec, least: Scalar) -> Scalar:
+    """How many rows of constraints have so much left at least."""
+    found = 0.0 * least
+    for pivot in pivots:
+        found = found + where(pivot >= least, 1.0, 0.0)
+    return found
+
+
+def _landed(
+    land: Callable[..., tuple[Vec, Vec, Vec]], tried: Controlled, tolerance: Scalar
+) -> tuple[Controlled, Scalar, Scalar]:
+    """The end of a step that was tried, brought back to where constraints hold, and how many rows have NEAR and FAR
+    left there; a rejected one has not left them."""
+    n, unit = len(tried.q), sqrt(ROUNDING / tolerance)
 
     def once(state: Vec) -> tuple[Vec, Any]:
-        return Vec(flat(project(tried.t, Vec(state[:n]), Vec(state[n:])))), False
+        q, v, pivots = land(tried.t, Vec(state[:n]), Vec(state[n:-2]))
+        return Vec((*q, *v, *(_firm_rows(pivots, least * unit) for least in (NEAR, FAR)))), False
 
-    found = iterate(once, Vec((*tried.q, *tried.v)), where(tried.accepted, 1, 0))
-    return Vec(found[:n]), Vec(found[n:])
+    found = iterate(once, Vec((*tried.q, *tried.v, 0.0 * unit, 0.0 * unit)), where(tried.accepted, 1, 0))
+    return tried._replace(q=Vec(found[:n]), v=Vec(found[n:-2])), found[-2], found[-1]
+
+
+def _taken_back(tried: Controlled, is_too_near: Any, t: Scalar, h: Scalar) -> Controlled:
+    """A step that was tried, rejected and shortened where it ends too near to a singular position."""
+    accepted, after = where(is_too_near, False, tried.accepted), where(is_too_near, t, tried.t)
+    return tried._replace(accepted=accepted, t=after, h=where(is_too_near, SHRINK * h, tried.h))
 
 
 def state_at(setup: Setup, like: AdaptiveStepState, packed: Vec, target: Scalar, tolerance: Scalar) -> Vec:

@@ -106,7 +106,7 @@ class WatchedPath:
     def __init__(self, compiled: CompiledRun, in_full: bool = True) -> None:
         """Watch the steps of a run; in_full: False for a companion, which is only kept from endless steps."""
         self.in_full = in_full
-        self.compiled, self.path = compiled, PathWatch(compiled.driven.system)
+        self.compiled, self.path = compiled, PathWatch(compiled.driven.system, compiled.spec.tau is not None)
         self._last: States | None = None
         self.seen: Callable[[States], None] | None = None
         """Called with all looks, where something else is to be looked for."""
@@ -114,7 +114,7 @@ class WatchedPath:
         """Whether what the path carries on is put into the records of the run, for a checkpoint."""
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
-        """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
+        """Fill the table as `CompiledRun.run` does, and look at it; rows beyond the end of the path say so."""
         block = self._filled(table, settings, level)
         states = block.samples
         with np.errstate(all="ignore"):  # of states beyond all bounds
@@ -123,7 +123,7 @@ class WatchedPath:
         is_handed_back = states is not None and status[-1] == step_state.GOING and (t[-1] < settings[0]).any()
         if is_handed_back and not self.path.degenerate:  # the first degenerate state is the one to be told
             self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
-        if self.path.degenerate:
+        if self.path.end < np.inf:
             self._end(table, settings, looks)
         return states
 
@@ -143,12 +143,11 @@ class WatchedPath:
         return looks
 
     def _end(self, table: np.ndarray, settings: Sequence[Any], looks: States | None) -> None:
-        """End a block at its last look before a degenerate state."""
-        assert self.path.degenerate
-        late = np.flatnonzero(self._times(table[1:], settings) > self.path.degenerate.time)
+        """End a block at its last look before the end of the path."""
+        late = np.flatnonzero(self._times(table[1:], settings) > self.path.end)
         rows = table[int(late[0]) + 1 if len(late) else -1 :]
         if looks and len(late):
-            i = max(int(np.searchsorted(looks.t, self.path.degenerate.time)) - 1, 0)
+            i = max(int(np.searchsorted(looks.t, self.path.end)) - 1, 0)
             if self.compiled.spec.fixed:
                 self.compiled.field(rows, "accepted")[:] = round((looks.t[i] - settings[2]) / settings[1])
             else:
@@ -209,6 +208,10 @@ class WatchedPath:
 
     def blame(self, at: Position, h: float) -> str:
         """Which constraints are singular at a state or within some steps h ahead of it; "" if none."""
+        if jumps := [x for x in self.path.found if x.kind == "lost"]:
+            fix = " (take a step of another size)" if self.compiled.spec.fixed else ""
+            where = f"a singular position of the constraints, t = {jumps[0].time:.6g}, where {_listed(jumps[0].rows)}"
+            return f"the energy jumped at {where} lose rank{fix}"
         if found := self.path.degenerate:
             rolls = any(c.kind.normal_row for c in self.compiled.model.constraints if c.name in found.constraints)
             what = "what rolls has fallen flat there, and its point of contact runs away" if rolls else "it degenerates"

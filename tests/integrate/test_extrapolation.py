@@ -121,3 +121,11 @@ def test_a_sweep_takes_the_steps_of_its_runs():
     for k, q in enumerate((0.4, 0.8, 1.2)):
         one = ph.simulate(model, q=[q, 0.5], samples=3, verify=False, **options)
         np.testing.assert_array_equal(many.q.values[k], one.q.values)
+
+
+def test_the_work_of_contacts_is_that_of_the_motion():
+    """Columns of few steps go beyond a limit that the step does not reach: nothing is done there."""
+    run = ph.simulate(ph.load("arm-7"), method="seulex", duration=1.0)
+    assert run.attrs["verdict"] == "good", run.attrs["grade"]
+    drift = run.total_energy.values - run.work.values
+    assert np.ptp(drift) < 1e-6

@@ -283,9 +283,7 @@ class CompiledRun:
     def changed(self, **fields: Any) -> "CompiledRun":
         """The same with other inputs, or of another tree, and nothing kept that followed from those."""
         other, of_inputs = copy(self), ("_shared_powers", "_setup_unheld")
-        for name in (
-            ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs
-        ):
+        for name in ("_shared", "_projection", "_along", *of_inputs) if "tree" in fields else of_inputs:
             vars(other).pop(name, None)
         vars(other).update(fields)
         return other

@@ -23,8 +23,8 @@ STIFF_METHOD = "radau"
 
 DAMPED_METHOD, DAMPED_RATE = "seulex", 1000.0
 """The same of a model with a joint whose velocity its damping takes away faster than this, 1/s: explicit methods take
-steps of 6 over that rate at most. Of the robots of example-robot-data those beyond it take 0.1 to 1 of the time (five
-finish that did not), those between 300 and it 0.6 to 1.3."""
+steps of 6 over that rate at most. Of the robots of example-robot-data those beyond it take 0.15 to 1.04 of the time
+(four finish that did not), those between 300 and it 0.7 to 1.1."""
 
 RUN_SAMPLES = 1001
 """Samples of a run that says nothing else, its start and its end among them."""

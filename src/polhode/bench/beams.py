@@ -231,7 +231,7 @@ def _each(kinds: Sequence[str], elements: Sequence[int], fineness: Sequence[floa
     return tuple(BeamSetting(kind, n, x) for kind in kinds for n in elements for x in fineness)
 
 
-TOLERANCES = (3e-2, 1e-2, 1e-3, 1e-4)
+TOLERANCES = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4)
 
 PROBLEMS = (
     BeamProblem(

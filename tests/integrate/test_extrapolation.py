@@ -66,6 +66,9 @@ def test_the_method_is_told_where_damping_chooses_it():
         (1e-4, {}, "dop853"),
         (0.5, {"method": "dop853", "duration": 1e-4}, "dop853"),
         (0.5, {"step": 0.01}, "seulex"),
+        (1e-4, {"step": 0.01}, "dop853"),
+        (4e-4, {"step": 0.01}, "seulex"),
+        (0.5, {"step": 5e-6, "duration": 1e-4}, "dop853"),
     ],
 )
 def test_the_usual_method_is_that_of_the_damping(damping, options, method):

@@ -349,7 +349,7 @@ class Run:
         """What a reader of the grade should know of the run beside what is measured: before notes on modal bodies, and
         after them."""
         slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
-        elements = _element_notes(self.model, self.scenario.method)
+        elements = _element_notes(self.model, self.scenario.method, self.options.policy.engine, self.options.step)
         begin = notes({"corners and jumps": self.scenario.notes, "elements": elements})
         return begin, notes({"Python in the loop, slow": slow, IGNORED: self.ignored})
 
@@ -564,12 +564,13 @@ def _section_labels(model: Model) -> dict[str, tuple[str, ...]]:
 
 
 @once_each
-def _element_notes(model: Model, method: str) -> list[str]:
-    """What runs of a model by a method should say of its force elements."""
+def _element_notes(model: Model, method: str, engine: str, step: float | None) -> list[str]:
+    """What runs of a model by a method should say of its force elements, and of the damping of its joints."""
+    usual = usual_method(model, engine, step)
     found = [note for force in model.forces for note in force.notes()]
-    if method == STIFF_METHOD == usual_method(model):
+    if method == STIFF_METHOD == usual:
         found.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
-    if method == DAMPED_METHOD == usual_method(model):
+    if method == DAMPED_METHOD == usual:
         joint = fastest_damped(model)
         found.append(
             f"damping: '{DAMPED_METHOD}' is the usual method, since that of '{joint.name}' acts within "

@@ -20,7 +20,15 @@ from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.by_form import form_names
 from polhode.simulation.inputs import Sampled, is_held_input
-from polhode.simulation.option_table import DAMPED_METHOD, DAMPED_RATE, DURATION, METHOD, RUN_OPTIONS, STIFF_METHOD
+from polhode.simulation.option_table import (
+    DAMPED_METHOD,
+    DAMPED_RATE,
+    DAMPED_STEP,
+    DURATION,
+    METHOD,
+    RUN_OPTIONS,
+    STIFF_METHOD,
+)
 from polhode.simulation.run_records import Event, listed
 from polhode.simulation.work_limits import a_limit, check_samples, check_steps, quotient
 
@@ -160,11 +168,7 @@ class RunOptions:
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
-        method = (
-            self._constrained_method(model)
-            or (start.method if start else None)
-            or usual_method(model, self.policy.engine)
-        )
+        method = self._constrained_method(model) or (start.method if start else None) or self._usual(model)
         if method in SUNDIALS:
             self._check_sundials(method, tau, model)
         elif not method_named(method).adaptive and self.step is None:
@@ -181,6 +185,10 @@ class RunOptions:
         found._check_work(model, tau)
         found.times  # noqa: B018 - checks that samples lie within the duration
         return found
+
+    def _usual(self, model: Model) -> str:
+        """The method of a run of a model by these options, where none is named."""
+        return usual_method(model, self.policy.engine, self.step)
 
     def _constrained_method(self, model: Model) -> str | None:
         """The method asked for; policies that bring their own methods choose or refuse it."""
@@ -259,14 +267,16 @@ def _without_inputs(model: Model, options: RunOptions) -> RunOptions:
     return options._for_model(model, None)
 
 
-def usual_method(model: Model, engine: str = DEFAULT) -> str:
+def usual_method(model: Model, engine: str = DEFAULT, step: float | None = None) -> str:
     """The method of a run of a model, where nobody names one.
 
     engine  of its constraints: in absolute coordinates no joint is damped
+    step    the size of equal steps, s; None: steps under control of their error
     """
     if any(force.is_stiff for force in model.forces):
         return STIFF_METHOD
-    return DAMPED_METHOD if engine != "absolute" and fastest_damped(model).rate > DAMPED_RATE else METHOD
+    most = DAMPED_STEP / step if step else DAMPED_RATE
+    return DAMPED_METHOD if engine != "absolute" and fastest_damped(model).rate > most else METHOD
 
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:

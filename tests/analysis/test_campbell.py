@@ -9,6 +9,7 @@ from numpy.polynomial import Polynomial
 from scipy.linalg import eigh
 
 import polhode as ph
+from polhode.analysis import campbell
 from polhode.analysis.held_speeds import with_speeds_held
 from polhode.cli import main
 
@@ -160,3 +161,24 @@ beams: {blade: {section: rod, start: {body: hub, position: [0.05, 0, 0]}, end: [
 def test_what_has_no_diagram_is_told(call, said):
     with pytest.raises(ph.InputError, match=said):
         call(rotor(1))
+
+
+def test_modes_of_one_frequency_are_followed_whatever_shapes_were_found_of_them(monkeypatch):
+    """A round blade at rest bends alike in both planes: any two shapes of these may be found, nearly the same ones."""
+    found_by_solver = campbell.oscillations
+
+    def nearly_parallel(small):
+        values, shapes = found_by_solver(small)
+        for k in range(len(values) - 1):
+            if abs(values[k] - values[k + 1]) < 1e-8 * abs(values[k]):
+                shapes[k : k + 2] = shapes[k] + shapes[k + 1], shapes[k] + 1.3 * shapes[k + 1]
+        return values, shapes
+
+    monkeypatch.setattr(campbell, "oscillations", nearly_parallel)
+    found = ph.campbell(rotor(2), [0.0, 6.0, 12.0], modes=2)
+    assert found.frequencies.shape == (3, 2)
+    assert np.all(found.frequencies[:, 1] >= found.frequencies[:, 0])
+    assert found.frequencies[-1, 1] > 12.0 > found.frequencies[-1, 0] > found.frequencies[0, 0]
+    flap = found.names.index("blade-2.speed_z")
+    assert np.all(abs(found.shapes[:, 0, flap]) < 1e-3)
+    assert np.all(abs(found.shapes[:, 1, flap]) > 0.5)

@@ -37,6 +37,12 @@ HALVINGS = 4
 STRANGE = 0.05
 """The criterion below which a mode continues none of those before."""
 
+SAME = 1e-6
+"""The difference of two eigenvalues, in parts of their size, up to which they are one: then any two shapes of the plane
+that belongs to them may be found, nearly the same ones too."""
+
+IN_ORDER = 1e-9
+"""The criterion that modes which continue equally well prefer their order by, for each place between them."""
 
 UPRIGHT = 1e-9
 """The sine of the angle between a shaft and gravity up to which gravity is along it: rounding."""
@@ -250,12 +256,39 @@ def assurance(a: np.ndarray, b: np.ndarray, M: np.ndarray) -> np.ndarray:
     return abs(a.conj() @ M @ b.T) ** 2 / np.maximum(np.outer(*own), 1e-300)
 
 
+def one_eigenvalue(values: np.ndarray) -> list[np.ndarray]:
+    """The places of several values each that are one eigenvalue."""
+    order = np.argsort(values.imag)
+    ends = np.flatnonzero(abs(np.diff(values[order])) > SAME * abs(values[order][1:])) + 1
+    return [group for group in np.split(order, ends) if len(group) > 1]
+
+
+def nearest(a: np.ndarray, b: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """What is nearest to each shape b (l, n) among all that the shapes a (k, n) span."""
+    A = a.conj() @ M
+    found: np.ndarray = np.linalg.lstsq(A @ a.T, A @ b.T, rcond=None)[0].T @ a
+    return found
+
+
+def assurance_of_spans(values: np.ndarray, a: np.ndarray, b: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """The assurance (k, l) of shapes a and b, for those a that have one eigenvalue that of b and all that they span.
+
+    values  (k,)  of a
+    """
+    found = assurance(a, b, M)
+    for group in one_eigenvalue(values):
+        found[group] = np.diag(assurance(nearest(a[group], b, M), b, M))
+    return found
+
+
 class _FollowedModes:
     """Modes followed over speeds: each path has the places of its modes by speed."""
 
     def __init__(self, rotations: _Rotations, count: int) -> None:
         self.rotations, self.count = rotations, count
         self.paths: list[dict[float, int]] = []
+        self.chosen: dict[tuple[float, int], np.ndarray] = {}
+        """Of modes of one eigenvalue, by speed and place, the shapes that go on."""
         self.last: float | None = None
 
     def follow(self, speed: float, halvings: int = HALVINGS) -> None:
@@ -264,26 +297,43 @@ class _FollowedModes:
         if self.last is None:
             self.paths, self.last = [{speed: k} for k in range(len(now.values))], speed
             return
-        before = [
-            (path, self.rotations.at(self.last).shapes[path[self.last]]) for path in self.paths if self.last in path
-        ]
-        alike = assurance(np.array([shape for _, shape in before]).reshape(-1, len(now.mass)), now.shapes, now.mass)
+        before, earlier = [path for path in self.paths if self.last in path], self.rotations.at(self.last)
+        places = np.array([path[self.last] for path in before], dtype=int)
+        shapes = np.array([self._shape(self.last, k) for k in places]).reshape(-1, len(now.mass))
+        alike = np.maximum(
+            assurance_of_spans(earlier.values[places], shapes, now.shapes, now.mass),
+            assurance_of_spans(now.values, now.shapes, shapes, now.mass).T,
+        )
         from scipy.optimize import linear_sum_assignment
 
-        rows, columns = linear_sum_assignment(-alike)
-        low = [alike[r, c] for r, c in zip(rows, columns, strict=True) if min(before[r][0][self.last], c) < self.count]
+        rows, columns = linear_sum_assignment(IN_ORDER * abs(places[:, None] - np.arange(len(now.values))) - alike)
+        low = [alike[r, c] for r, c in zip(rows, columns, strict=True) if min(places[r], c) < self.count]
         middle = (self.last + speed) / 2
         if low and min(low) < ALIKE and halvings and self.last < middle < speed:
             self.follow(middle, halvings - 1)
             self.follow(speed, halvings - 1)
             return
-        taken = {int(c): before[r][0] for r, c in zip(rows, columns, strict=True) if alike[r, c] > STRANGE}
+        taken = {int(c): before[r] for r, c in zip(rows, columns, strict=True) if alike[r, c] > STRANGE}
         for c in range(len(now.values)):
             if c in taken:
+                self._choose((speed, c), (self.last, taken[c][self.last]))
                 taken[c][speed] = c
             else:
                 self.paths.append({speed: c})
         self.last = speed
+
+    def _shape(self, speed: float, place: int) -> np.ndarray:
+        return self.chosen.get((speed, place), self.rotations.at(speed).shapes[place])
+
+    def _choose(self, *modes: tuple[float, int]) -> None:
+        """Of two modes, by speed and place, that are one: where several have the eigenvalue of one of them, take the
+        shape among theirs that is nearest to the other."""
+        for (speed, place), other in (modes, modes[::-1]):
+            there = self.rotations.at(speed)
+            for group in one_eigenvalue(there.values):
+                if place in group and (speed, place) not in self.chosen:
+                    (shape,) = nearest(there.shapes[group], self._shape(*other)[None], there.mass)
+                    self.chosen[speed, place] = shape / shape[int(np.argmax(abs(shape)))]
 
     def at(self, speeds: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues (n, k) and shapes (n, k, nv) of the paths that are among the lowest somewhere; else NaN."""
@@ -296,7 +346,7 @@ class _FollowedModes:
             there = self.rotations.at(x)
             for k, path in enumerate(kept):
                 if x in path:
-                    values[i, k], shapes[i, k] = there.values[path[x]], there.shapes[path[x]]
+                    values[i, k], shapes[i, k] = there.values[path[x]], self._shape(x, path[x])
         return values, shapes
 
 
